@@ -20,7 +20,8 @@ func BenchmarkFit(b *testing.B) {
 	d := try(dataset.Generate("blobs", dataset.GenerateOptions{N: 150, Seed: 1}))
 	rows := make([][]float64, d.Points.Len())
 	for i := range rows {
-		x, y := d.Points.(interface{ Row(int) []float64 }).Row(i)[0], d.Points.(interface{ Row(int) []float64 }).Row(i)[1]
+		x, y := d.Points.(interface{ Row(int) []float64 }).Row(i)[0],
+			d.Points.(interface{ Row(int) []float64 }).Row(i)[1]
 		rows[i] = []float64{x, y, x * y, x - y}
 	}
 	table := try(try(mustlink.FromRows(rows)).WithLabels(d.Labels))

@@ -83,7 +83,8 @@ func linkedRows(l *Links) (rows []int, pairs [][2]int) {
 
 // embedRows returns the coordinates of some rows of a table.
 func (m *Model) embedRows(ctx context.Context, t *Table, rows []int) ([][]float64, error) {
-	if err := m.eng.Check("coordinates of the linked rows", engine.MatrixBytes(len(rows), m.Dim()), "use fewer links"); err != nil {
+	if err := m.eng.Check("coordinates of the linked rows", engine.MatrixBytes(len(rows), m.Dim()),
+		"use fewer links"); err != nil {
 		return nil, err
 	}
 	some := *t.raw

@@ -52,7 +52,8 @@ func TestCalibrate(t *testing.T) {
 	if !reflect.DeepEqual(again.Calibration(), c) {
 		t.Error("the file has another calibration")
 	}
-	if updated := try(again.Update(ctx, table, try(mustlink.NewLinks(120, [][2]int{{0, 2}}, nil)))); updated.Calibration() != nil {
+	if updated := try(again.Update(ctx, table,
+		try(mustlink.NewLinks(120, [][2]int{{0, 2}}, nil)))); updated.Calibration() != nil {
 		t.Error("an update keeps the calibration of other distances")
 	}
 }
@@ -101,15 +102,27 @@ func TestMisuseOfCalibration(t *testing.T) {
 	var empty *mustlink.Model
 	var none context.Context
 	for name, f := range map[string]func() error{
-		"no model":       func() error { _, err := empty.Calibrate(ctx, table, pairs); return err },
-		"no context":     func() error { _, err := m.Calibrate(none, table, pairs); return err },
-		"no table":       func() error { _, err := m.Calibrate(ctx, nil, pairs); return err },
-		"no links":       func() error { _, err := m.Calibrate(ctx, table, nil); return err },
-		"other rows":     func() error { _, err := m.Calibrate(ctx, table, try(mustlink.NewLinks(9, nil, nil))); return err },
-		"one kind":       func() error { _, err := m.Calibrate(ctx, table, pairs.WithoutCannot()); return err },
-		"threshold":      func() error { _, err := m.Pairs(ctx, table, math.Inf(1), mustlink.PairOptions{}); return err },
-		"pairs of none":  func() error { _, err := m.Pairs(ctx, nil, 1, mustlink.PairOptions{}); return err },
-		"too many pairs": func() error { _, err := m.Pairs(ctx, table, 100, mustlink.PairOptions{Most: 5}); return err },
+		"no model":   func() error { _, err := empty.Calibrate(ctx, table, pairs); return err },
+		"no context": func() error { _, err := m.Calibrate(none, table, pairs); return err },
+		"no table":   func() error { _, err := m.Calibrate(ctx, nil, pairs); return err },
+		"no links":   func() error { _, err := m.Calibrate(ctx, table, nil); return err },
+		"other rows": func() error {
+			_, err := m.Calibrate(ctx, table, try(mustlink.NewLinks(9, nil, nil)))
+			return err
+		},
+		"one kind": func() error {
+			_, err := m.Calibrate(ctx, table, pairs.WithoutCannot())
+			return err
+		},
+		"threshold": func() error {
+			_, err := m.Pairs(ctx, table, math.Inf(1), mustlink.PairOptions{})
+			return err
+		},
+		"pairs of none": func() error { _, err := m.Pairs(ctx, nil, 1, mustlink.PairOptions{}); return err },
+		"too many pairs": func() error {
+			_, err := m.Pairs(ctx, table, 100, mustlink.PairOptions{Most: 5})
+			return err
+		},
 	} {
 		if err := f(); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)

@@ -46,9 +46,12 @@ func (m *Model) Describe() Description {
 	}
 	f, s := m.fitted, m.fitted.Model.Status()
 	d := Description{
-		Method: f.Model.Method(), Chosen: m.chosen, Columns: f.InputDim(), Features: f.Features, Preparation: f.Preparation(), Dim: m.Dim(),
-		Converged: s.Converged, Iterations: s.Iterations, Message: s.Message, Elapsed: s.Elapsed, Notices: s.Notices,
-		Share: 1, Objective: math.NaN(), Fingerprint: f.Fingerprint, Version: f.LibraryVersion, Build: f.Build,
+		Method: f.Model.Method(), Chosen: m.chosen, Columns: f.InputDim(), Features: f.Features,
+		Preparation: f.Preparation(), Dim: m.Dim(),
+		Converged: s.Converged, Iterations: s.Iterations, Message: s.Message, Elapsed: s.Elapsed,
+		Notices: s.Notices,
+		Share:   1, Objective: math.NaN(), Fingerprint: f.Fingerprint, Version: f.LibraryVersion,
+		Build: f.Build,
 	}
 	d.Prepared = prepare.ByColumn(f.Scaling).Describe()
 	if k, ok := f.Model.(interface{ Kernel() kernel.Kernel }); ok {
@@ -104,7 +107,8 @@ func Score[L int | string](t *Table, predicted []L) (*score.Report, error) {
 		return nil, err
 	}
 	if len(predicted) != t.Rows() {
-		return nil, &fault.ShapeError{What: "number of predicted labels", Got: len(predicted), Want: fmt.Sprintf("%d, one for each row", t.Rows())}
+		return nil, &fault.ShapeError{What: "number of predicted labels", Got: len(predicted),
+			Want: fmt.Sprintf("%d, one for each row", t.Rows())}
 	}
 	text := make([]string, len(predicted))
 	for i, p := range predicted {

@@ -120,7 +120,8 @@ func (s *settings) learn(ctx context.Context, eng *engine.Engine, of task, t *Ta
 }
 
 // verdict assesses the method of a task on held-out links, if the settings ask for it.
-func (s *settings) verdict(ctx context.Context, eng *engine.Engine, of task, t *Table, l *Links) (*Verdict, error) {
+func (s *settings) verdict(ctx context.Context, eng *engine.Engine, of task, t *Table,
+	l *Links) (*Verdict, error) {
 	switch {
 	case !s.holdsOut:
 		return nil, nil
@@ -145,7 +146,8 @@ func (s *settings) linksOf(method catalog.Method, t *Table, l *Links) (*Links, e
 	case l != nil:
 		return l, nil
 	case !s.learnsMore() && !method.LinksOptional:
-		return nil, &fault.ParamError{Param: "links", Value: nil, Want: "links, or triplets, quadruplets or targets"}
+		return nil, &fault.ParamError{Param: "links", Value: nil,
+			Want: "links, or triplets, quadruplets or targets"}
 	}
 	return links.New(t.Rows(), nil)
 }
@@ -158,7 +160,8 @@ func (s *settings) learner(method catalog.Method, t *Table, l *Links) (algorithm
 		config.MemoryLimit = s.engine.MemoryLimit()
 	}
 	_, gram := t.data.Points.(*points.Gram)
-	if s.params == nil && len(s.text) == 0 && s.lesson.Triplets == nil && !gram && parts.Suits(method.Name, l) {
+	if s.params == nil && len(s.text) == 0 && s.lesson.Triplets == nil && !gram &&
+		parts.Suits(method.Name, l) {
 		config.Params = map[string]string{"base": method.Name}
 		var err error
 		if method, err = catalog.Lookup(parts.Method); err != nil {
@@ -195,7 +198,8 @@ func (s *settings) prepared(ctx context.Context, eng *engine.Engine, t *Table) (
 	asked := !reflect.DeepEqual(s.preparing, Preparing{})
 	switch {
 	case s.tfidf && asked, s.unprepared && (asked || s.tfidf):
-		return nil, &fault.ParamError{Param: "option", Value: "TFIDF or Unprepared", Want: "no other preparation with it"}
+		return nil, &fault.ParamError{Param: "option", Value: "TFIDF or Unprepared",
+			Want: "no other preparation with it"}
 	case s.tfidf:
 		return t.TFIDF()
 	case t.transform != nil && asked:

@@ -51,7 +51,8 @@ func TestLabelIsNoFeature(t *testing.T) {
 		try(m.WriteTo(&file))
 		for _, m := range []*mustlink.Model{m, try(mustlink.LoadFrom(bytes.NewReader(file.Bytes()),
 			int64(file.Len())))} {
-			if found := leaks(m); len(found) != 1 || !strings.HasPrefix(found[0], `column "churn" agrees on all must-links`) {
+			if found := leaks(m); len(found) != 1 ||
+				!strings.HasPrefix(found[0], `column "churn" agrees on all must-links`) {
 				t.Errorf("%s: %q", method, found)
 			}
 		}
@@ -63,7 +64,8 @@ func TestLabelIsNoFeature(t *testing.T) {
 	if known.Label() != "churn" || known.Len() != pairs.Len() {
 		t.Errorf("label %q, %d links", known.Label(), known.Len())
 	}
-	if _, err := mustlink.Fit(ctx, all, known); !fault.IsInput(err) || !strings.Contains(err.Error(), `column "churn"`) {
+	if _, err := mustlink.Fit(ctx, all, known); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), `column "churn"`) {
 		t.Errorf("links of a feature: error %v", err)
 	}
 	drop := mustlink.Preparing{Kinds: map[string]mustlink.ColumnKind{"churn": "drop"}}

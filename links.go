@@ -78,7 +78,8 @@ func checkRows(l *Links, t *Table) error {
 	if l.N() == t.Rows() {
 		return nil
 	}
-	return &fault.ShapeError{What: "number of rows of the links", Got: l.N(), Want: fmt.Sprintf("%d, the rows of the table", t.Rows())}
+	return &fault.ShapeError{What: "number of rows of the links", Got: l.N(),
+		Want: fmt.Sprintf("%d, the rows of the table", t.Rows())}
 }
 
 // labeled refuses a table without labels.
@@ -87,7 +88,8 @@ func (t *Table) labeled(what string) error {
 		return err
 	}
 	if t.data.Labels == nil {
-		return fault.Data(t.data.Name, "the rows of the %s have no labels: want a column label, or WithLabels", what)
+		return fault.Data(t.data.Name,
+			"the rows of the %s have no labels: want a column label, or WithLabels", what)
 	}
 	return nil
 }

@@ -53,66 +53,174 @@ func TestMisuse(t *testing.T) {
 		call func() error
 		want string
 	}{
-		"fit without a context":     {func() error { _, err := mustlink.Fit(noContext, table, pairs); return err }, "context is <nil>: want a context, such as context.Background()"},
-		"fit without a table":       {fit(nil, pairs), "table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
-		"fit of an empty table":     {fit(&mustlink.Table{}, pairs), "table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
-		"fit without links":         {fit(table, nil), "links is <nil>: want links, or triplets, quadruplets or targets"},
-		"links of other rows":       {fit(table, other), "number of rows of the links is 7: want 40, the rows of the table"},
-		"a single row":              {fit(single, try(mustlink.NewLinks(1, nil, nil))), "it has 1 data row: want at least 2"},
-		"an unknown method":         {fit(table, pairs, mustlink.Method("kcra")), `method is "kcra": want one of ` + strings.Join(methods, ", ") + `; did you mean "krca"?`},
-		"an unknown parameter":      {fit(table, pairs, mustlink.Method("krca"), mustlink.Param("eps", "0")), `eps is "0": want a finite number > 0`},
-		"parameters of no method":   {fit(table, pairs, mustlink.Using(3)), `type of the parameters is "int": want the Params of a method, such as krca.Params`},
-		"nil parameters":            {fit(table, pairs, mustlink.Using(nil)), `type of the parameters is "<nil>": want the Params of a method, such as krca.Params`},
-		"two methods":               {fit(table, pairs, mustlink.Using(krca.DefaultParams()), mustlink.Method("gml")), `method is "gml": want either Method or Using`},
-		"parameters out of range":   {fit(table, pairs, mustlink.Using(krca.Params{})), "eps_rel is 0: want a finite number > 0 (or give eps or fixed_s)"},
-		"a kernel that is none":     {fit(table, pairs, mustlink.Kernel("rfb")), `kernel is "rfb": want one of linear, rbf, exp, poly, cosine, sigmoid, spectrum; did you mean "rbf"?`},
-		"two preparations":          {fit(table, pairs, mustlink.Standardize(), mustlink.TFIDF()), `option is "TFIDF or Unprepared": want no other preparation with it`},
-		"an option of another call": {fit(table, pairs, mustlink.Restarts(3)), `option is "Restarts": want an option that Fit takes`},
-		"an option that is none":    {fit(table, pairs, mustlink.Option{}), "option is <nil>: want an option made by a function of package mustlink"},
-		"a nil engine":              {fit(table, pairs, mustlink.Engine(nil)), "engine is <nil>: want an engine made by engine.New, or no such option"},
-		"negative workers":          {fit(table, pairs, mustlink.Workers(-1)), "workers is -1: want a number >= 0 (0 for all processors)"},
-		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100)), "statistics of 40 rows needs " + statistics + ", limit 100 B: use fewer rows"},
-		"triplets for krca":         {fit(table, pairs, mustlink.Method("krca"), mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 1, K: 2}})), "number of triplets is 1: want none: krca does not learn from them"},
-		"no triplets":               {fit(table, pairs, mustlink.Triplets([]mustlink.Triplet{})), "number of triplets is 0: want at least one, or no such option"},
-		"no quadruplets":            {fit(table, nil, mustlink.Quadruplets(nil)), "number of quadruplets is 0: want at least one, or no such option"},
-		"no targets":                {fit(table, nil, mustlink.Targets(nil)), "number of targets is 0: want at least one, or no such option"},
-		"no links":                  {fit(table, try(mustlink.NewLinks(40, nil, nil))), "moons: itml learns from links: want at least one, got none"},
-		"targets of other rows":     {fit(table, nil, mustlink.Targets([]float64{1})), "moons: number of targets is 1: want 40, the number of points"},
-		"targets for krca":          {fit(table, pairs, mustlink.Method("krca"), mustlink.Targets([]float64{1})), "number of targets is 1: want none: krca does not learn from them"},
-		"standardized sequences":    {fit(letters, try(mustlink.NewLinks(2, [][2]int{{0, 1}}, nil)), mustlink.Standardize()), `standardize is "sequences": want dense points, as sequences have no features`},
-		"embed with a nil model":    {embed(noModel, table), "model is <nil>: want a model made by Fit or Load"},
-		"embed with an empty model": {embed(&mustlink.Model{}, table), "model is <nil>: want a model made by Fit or Load"},
-		"embed a nil table":         {embed(model, noTable), "table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
-		"embed other features":      {embed(model, wide), "number of features is 3: want 2, as the model was fitted on"},
-		"embed sequences":           {embed(model, letters), "got sequences: want vectors or inner products, as the model was fitted on"},
+		"fit without a context": {func() error {
+			_, err := mustlink.Fit(noContext, table, pairs)
+			return err
+		}, "context is <nil>: want a context, such as context.Background()"},
+		"fit without a table": {fit(nil, pairs),
+			"table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
+		"fit of an empty table": {fit(&mustlink.Table{}, pairs),
+			"table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
+		"fit without links": {fit(table, nil),
+			"links is <nil>: want links, or triplets, quadruplets or targets"},
+		"links of other rows": {fit(table, other),
+			"number of rows of the links is 7: want 40, the rows of the table"},
+		"a single row": {fit(single, try(mustlink.NewLinks(1, nil, nil))),
+			"it has 1 data row: want at least 2"},
+		"an unknown method": {fit(table, pairs, mustlink.Method("kcra")),
+			`method is "kcra": want one of ` + strings.Join(methods, ", ") + `; did you mean "krca"?`},
+		"an unknown parameter": {fit(table, pairs, mustlink.Method("krca"), mustlink.Param("eps", "0")),
+			`eps is "0": want a finite number > 0`},
+		"parameters of no method": {fit(table, pairs, mustlink.Using(3)),
+			`type of the parameters is "int": want the Params of a method, such as krca.Params`},
+		"nil parameters": {fit(table, pairs, mustlink.Using(nil)),
+			`type of the parameters is "<nil>": want the Params of a method, such as krca.Params`},
+		"two methods": {fit(table, pairs, mustlink.Using(krca.DefaultParams()),
+			mustlink.Method("gml")), `method is "gml": want either Method or Using`},
+		"parameters out of range": {fit(table, pairs, mustlink.Using(krca.Params{})),
+			"eps_rel is 0: want a finite number > 0 (or give eps or fixed_s)"},
+		"a kernel that is none": {fit(table, pairs, mustlink.Kernel("rfb")),
+			`kernel is "rfb": want one of linear, rbf, exp, poly, cosine, sigmoid, spectrum; did you mean "rbf"?`},
+		"two preparations": {fit(table, pairs, mustlink.Standardize(), mustlink.TFIDF()),
+			`option is "TFIDF or Unprepared": want no other preparation with it`},
+		"an option of another call": {fit(table, pairs, mustlink.Restarts(3)),
+			`option is "Restarts": want an option that Fit takes`},
+		"an option that is none": {fit(table, pairs, mustlink.Option{}),
+			"option is <nil>: want an option made by a function of package mustlink"},
+		"a nil engine": {fit(table, pairs, mustlink.Engine(nil)),
+			"engine is <nil>: want an engine made by engine.New, or no such option"},
+		"negative workers": {fit(table, pairs, mustlink.Workers(-1)),
+			"workers is -1: want a number >= 0 (0 for all processors)"},
+		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100)),
+			"statistics of 40 rows needs " + statistics + ", limit 100 B: use fewer rows"},
+		"triplets for krca": {fit(table, pairs, mustlink.Method("krca"),
+			mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 1, K: 2}})),
+			"number of triplets is 1: want none: krca does not learn from them"},
+		"no triplets": {fit(table, pairs, mustlink.Triplets([]mustlink.Triplet{})),
+			"number of triplets is 0: want at least one, or no such option"},
+		"no quadruplets": {fit(table, nil, mustlink.Quadruplets(nil)),
+			"number of quadruplets is 0: want at least one, or no such option"},
+		"no targets": {fit(table, nil, mustlink.Targets(nil)),
+			"number of targets is 0: want at least one, or no such option"},
+		"no links": {fit(table, try(mustlink.NewLinks(40, nil, nil))),
+			"moons: itml learns from links: want at least one, got none"},
+		"targets of other rows": {fit(table, nil, mustlink.Targets([]float64{1})),
+			"moons: number of targets is 1: want 40, the number of points"},
+		"targets for krca": {fit(table, pairs, mustlink.Method("krca"),
+			mustlink.Targets([]float64{1})),
+			"number of targets is 1: want none: krca does not learn from them"},
+		"standardized sequences": {fit(letters, try(mustlink.NewLinks(2, [][2]int{{0, 1}}, nil)),
+			mustlink.Standardize()),
+			`standardize is "sequences": want dense points, as sequences have no features`},
+		"embed with a nil model": {embed(noModel, table),
+			"model is <nil>: want a model made by Fit or Load"},
+		"embed with an empty model": {embed(&mustlink.Model{}, table),
+			"model is <nil>: want a model made by Fit or Load"},
+		"embed a nil table": {embed(model, noTable),
+			"table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
+		"embed other features": {embed(model, wide),
+			"number of features is 3: want 2, as the model was fitted on"},
+		"embed sequences": {embed(model, letters),
+			"got sequences: want vectors or inner products, as the model was fitted on"},
 		"a value that is none": {func() error {
 			_, err := mustlink.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, math.NaN(), 4}))
 			return err
 		}, `row 1, column "0": value is NaN: want a finite number`},
-		"distance of no row":         {func() error { _, err := model.Distances(ctx, table, [][2]int{{0, 40}}); return err }, `row 0, column "1": point 40 does not exist: want 0 to 39`},
-		"neighbors of no table":      {func() error { _, err := model.Neighbors(ctx, nil, table, 1); return err }, "known table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
-		"too many neighbors":         {func() error { _, err := model.Neighbors(ctx, table, table, 41); return err }, `neighbors is 41: want at most the number of training rows, 40`},
-		"classify without labels":    {func() error { _, err := model.Classify(ctx, wide, table, 1); return err }, "the rows of the known table have no labels: want a column label, or WithLabels"},
-		"no cluster":                 {func() error { _, err := model.Cluster(ctx, table, 0); return err }, `moons: number of clusters is 0: want a number >= 1`},
-		"constrained by nothing":     {func() error { _, err := model.Cluster(ctx, table, 2, mustlink.Constrained(nil)); return err }, "links is <nil>: want links between the rows to cluster"},
-		"a seed for Load":            {func() error { _, err := mustlink.Load("x.mlk", mustlink.Seed(1)); return err }, `option is "Seed": want an option that Load takes`},
-		"load no model":              {func() error { _, err := mustlink.Load(broken); return err }, broken + ": not a mustlink model file: it has no header in JSON: want a safetensors file"},
-		"load from nothing":          {func() error { _, err := mustlink.LoadFrom(nil, 3); return err }, "reader is <nil>: want a reader of a model file"},
-		"save a nil model":           {func() error { return noModel.Save("x.mlk") }, "model is <nil>: want a model made by Fit or Load"},
-		"update without links":       {func() error { _, err := model.Update(ctx, table, nil); return err }, "links is <nil>: want the links to learn"},
-		"a nil matrix":               {func() error { _, err := mustlink.FromMatrix(nil); return err }, "matrix is <nil>: want a matrix"},
-		"a nil *mat.Dense":           {func() error { _, err := mustlink.FromMatrix((*mat.Dense)(nil)); return err }, "matrix is <nil>: want a matrix"},
-		"no rows":                    {func() error { _, err := mustlink.FromRows(nil); return err }, "number of rows is 0: want 1 or more"},
-		"rows of two lengths":        {func() error { _, err := mustlink.FromRows([][]float64{{1}, {1, 2}}); return err }, "length of row 1 is 2: want 1, the length of row 0"},
-		"letters of no alphabet":     {func() error { _, err := mustlink.FromSequences("dna", []string{"AXG"}); return err }, `row 0: letter 'X' at position 1 is not in the alphabet: want one of ACGT, or '-'`},
-		"a Gram matrix that is flat": {func() error { _, err := mustlink.FromGram(mat.NewDense(1, 2, nil), nil); return err }, "number of columns of the Gram matrix is 2: want 1, as many as rows, or a diagonal"},
-		"too few labels":             {func() error { _, err := table.WithLabels([]string{"a"}); return err }, "number of labels is 1: want 40, one for each row"},
-		"select no row":              {func() error { _, err := table.Select([]int{40}); return err }, "row is 40: want a row from 0 to 39"},
-		"a link with itself":         {func() error { _, err := mustlink.NewLinks(2, [][2]int{{1, 1}}, nil); return err }, `link 0 of the list: row 1 is paired with itself: want two different rows`},
-		"links by ids that are none": {func() error { _, err := table.ReadLinksByID("links.csv"); return err }, `moons: the rows have no ids: want a column id, or links by row number`},
-		"labels of no table":         {func() error { _, err := mustlink.Score(wide, []int{0, 1}); return err }, "the rows of the table have no labels: want a column label, or WithLabels"},
-		"scores of too few":          {func() error { _, err := mustlink.Score(table, []int{0}); return err }, "number of predicted labels is 1: want 40, one for each row"},
-		"standardize twice":          {func() error { _, err := try(table.Standardize()).TFIDF(); return err }, `preparation is "a second one": want one of Prepare, Standardize and TFIDF, once`},
+		"distance of no row": {func() error {
+			_, err := model.Distances(ctx, table, [][2]int{{0, 40}})
+			return err
+		}, `row 0, column "1": point 40 does not exist: want 0 to 39`},
+		"neighbors of no table": {func() error {
+			_, err := model.Neighbors(ctx, nil, table, 1)
+			return err
+		}, "known table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
+		"too many neighbors": {func() error {
+			_, err := model.Neighbors(ctx, table, table, 41)
+			return err
+		}, `neighbors is 41: want at most the number of training rows, 40`},
+		"classify without labels": {func() error {
+			_, err := model.Classify(ctx, wide, table, 1)
+			return err
+		}, "the rows of the known table have no labels: want a column label, or WithLabels"},
+		"no cluster": {func() error {
+			_, err := model.Cluster(ctx, table, 0)
+			return err
+		}, `moons: number of clusters is 0: want a number >= 1`},
+		"constrained by nothing": {func() error {
+			_, err := model.Cluster(ctx, table, 2, mustlink.Constrained(nil))
+			return err
+		}, "links is <nil>: want links between the rows to cluster"},
+		"a seed for Load": {func() error {
+			_, err := mustlink.Load("x.mlk", mustlink.Seed(1))
+			return err
+		}, `option is "Seed": want an option that Load takes`},
+		"load no model": {func() error {
+			_, err := mustlink.Load(broken)
+			return err
+		}, broken + ": not a mustlink model file: it has no header in JSON: want a safetensors file"},
+		"load from nothing": {func() error {
+			_, err := mustlink.LoadFrom(nil, 3)
+			return err
+		}, "reader is <nil>: want a reader of a model file"},
+		"save a nil model": {func() error {
+			return noModel.Save("x.mlk")
+		}, "model is <nil>: want a model made by Fit or Load"},
+		"update without links": {func() error {
+			_, err := model.Update(ctx, table, nil)
+			return err
+		}, "links is <nil>: want the links to learn"},
+		"a nil matrix": {func() error {
+			_, err := mustlink.FromMatrix(nil)
+			return err
+		}, "matrix is <nil>: want a matrix"},
+		"a nil *mat.Dense": {func() error {
+			_, err := mustlink.FromMatrix((*mat.Dense)(nil))
+			return err
+		}, "matrix is <nil>: want a matrix"},
+		"no rows": {func() error {
+			_, err := mustlink.FromRows(nil)
+			return err
+		}, "number of rows is 0: want 1 or more"},
+		"rows of two lengths": {func() error {
+			_, err := mustlink.FromRows([][]float64{{1}, {1, 2}})
+			return err
+		}, "length of row 1 is 2: want 1, the length of row 0"},
+		"letters of no alphabet": {func() error {
+			_, err := mustlink.FromSequences("dna", []string{"AXG"})
+			return err
+		}, `row 0: letter 'X' at position 1 is not in the alphabet: want one of ACGT, or '-'`},
+		"a Gram matrix that is flat": {func() error {
+			_, err := mustlink.FromGram(mat.NewDense(1, 2, nil), nil)
+			return err
+		}, "number of columns of the Gram matrix is 2: want 1, as many as rows, or a diagonal"},
+		"too few labels": {func() error {
+			_, err := table.WithLabels([]string{"a"})
+			return err
+		}, "number of labels is 1: want 40, one for each row"},
+		"select no row": {func() error {
+			_, err := table.Select([]int{40})
+			return err
+		}, "row is 40: want a row from 0 to 39"},
+		"a link with itself": {func() error {
+			_, err := mustlink.NewLinks(2, [][2]int{{1, 1}}, nil)
+			return err
+		}, `link 0 of the list: row 1 is paired with itself: want two different rows`},
+		"links by ids that are none": {func() error {
+			_, err := table.ReadLinksByID("links.csv")
+			return err
+		}, `moons: the rows have no ids: want a column id, or links by row number`},
+		"labels of no table": {func() error {
+			_, err := mustlink.Score(wide, []int{0, 1})
+			return err
+		}, "the rows of the table have no labels: want a column label, or WithLabels"},
+		"scores of too few": {func() error {
+			_, err := mustlink.Score(table, []int{0})
+			return err
+		}, "number of predicted labels is 1: want 40, one for each row"},
+		"standardize twice": {func() error {
+			_, err := try(table.Standardize()).TFIDF()
+			return err
+		}, `preparation is "a second one": want one of Prepare, Standardize and TFIDF, once`},
 	} {
 		t.Run(name, func(t *testing.T) { wantError(t, c.call(), c.want) })
 	}
@@ -134,8 +242,10 @@ func wantError(t *testing.T, err error, want string) {
 
 // TestNothing: empty tables and models have no rows and dimensions in methods without an error.
 func TestNothing(t *testing.T) {
-	for _, table := range []*mustlink.Table{nil, {}, mustlink.FromData(nil), mustlink.FromData(&dataset.Data{})} {
-		if table.Rows() != 0 || table.Columns() != 0 || table.Names() != nil || table.IDs() != nil || table.Labels() != nil || table.Warnings() != nil {
+	for _, table := range []*mustlink.Table{nil, {}, mustlink.FromData(nil),
+		mustlink.FromData(&dataset.Data{})} {
+		if table.Rows() != 0 || table.Columns() != 0 || table.Names() != nil || table.IDs() != nil ||
+			table.Labels() != nil || table.Warnings() != nil {
 			t.Errorf("table %+v is not empty", table)
 		}
 	}

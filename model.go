@@ -150,7 +150,8 @@ func (m *Model) embed(ctx context.Context, what string, t *Table) (blas.Matrix, 
 	if !m.Learned() {
 		dim = t.Columns()
 	}
-	if err := m.eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, dim), engine.MatrixBytes(n, dim), "embed fewer points at a time"); err != nil {
+	if err := m.eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, dim),
+		engine.MatrixBytes(n, dim), "embed fewer points at a time"); err != nil {
 		return blas.Matrix{}, err
 	}
 	var out blas.Matrix
@@ -290,7 +291,8 @@ func (m *Model) Cluster(ctx context.Context, t *Table, k int, options ...Option)
 	var r *cluster.Result
 	if s.constrained {
 		if s.links == nil {
-			return nil, &fault.ParamError{Param: "links", Value: nil, Want: "links between the rows to cluster"}
+			return nil, &fault.ParamError{Param: "links", Value: nil,
+				Want: "links between the rows to cluster"}
 		}
 		r, err = cluster.Constrained(ctx, m.eng, y, s.links, p)
 	} else {

@@ -49,7 +49,8 @@ func TestFitIsBitIdenticalToTheLearners(t *testing.T) {
 		y, k := try(learned.Embed(ctx, eng, x)), try(learned.Gram(ctx, eng, x, nil))
 		squared := try(learned.Distances(ctx, eng, x, [][2]int{{0, 1}, {5, 9}}))
 		for _, workers := range []int{1, 3} {
-			m := try(mustlink.Fit(ctx, table, pairs, mustlink.Method(method), mustlink.Seed(3), mustlink.Workers(workers)))
+			m := try(mustlink.Fit(ctx, table, pairs, mustlink.Method(method), mustlink.Seed(3),
+				mustlink.Workers(workers)))
 			equal(t, method+" Embed", try(m.Embed(ctx, table)), mat.NewDense(y.Rows, y.Cols, y.Data))
 			equal(t, method+" Gram", try(m.Gram(ctx, table, nil)), mat.NewDense(k.Rows, k.Cols, k.Data))
 			for p, d := range try(m.Distances(ctx, table, [][2]int{{0, 1}, {5, 9}})) {
@@ -77,7 +78,8 @@ func TestSavedModels(t *testing.T) {
 		"LoadFrom": try(mustlink.LoadFrom(bytes.NewReader(file.Bytes()), int64(file.Len()))),
 	} {
 		equal(t, name, try(again.Embed(ctx, table)), want)
-		if d := again.Describe(); d.String() != about.String() || d.Method != "blend" || d.Preparation != "standardize" || d.Fingerprint != about.Fingerprint {
+		if d := again.Describe(); d.String() != about.String() || d.Method != "blend" ||
+			d.Preparation != "standardize" || d.Fingerprint != about.Fingerprint {
 			t.Errorf("%s describes itself as %+v: want %+v", name, d, about)
 		}
 	}
@@ -126,7 +128,8 @@ func TestStandardize(t *testing.T) {
 	equal(t, "the option", try(option.Embed(ctx, fresh)), want)
 	equal(t, "before the fit", try(before.Embed(ctx, fresh)), want)
 	flat := try(mustlink.FromRows([][]float64{{1, 5}, {2, 5}, {3, 5}}))
-	if w := try(flat.Standardize()).Warnings(); len(w) != 1 || w[0] != `column "1": constant, all cells are 5: it is left out` {
+	if w := try(flat.Standardize()).Warnings(); len(w) != 1 ||
+		w[0] != `column "1": constant, all cells are 5: it is left out` {
 		t.Errorf("warnings %q of a constant column", w)
 	}
 }
@@ -211,8 +214,11 @@ func TestNeighborsAndClasses(t *testing.T) {
 		}
 		slices.Sort(all)
 		for r, nb := range list {
-			if d := floatsDistance(y.RawRowView(i), y.RawRowView(nb.Row)); math.Abs(nb.Distance-all[r]) > 1e-12*(1+all[r]) || math.Abs(d-nb.Distance) > 1e-12*(1+d) {
-				t.Fatalf("neighbor %d of row %d is row %d at %v: want one at %v", r, i, nb.Row, nb.Distance, all[r])
+			if d := floatsDistance(y.RawRowView(i),
+				y.RawRowView(nb.Row)); math.Abs(nb.Distance-all[r]) > 1e-12*(1+all[r]) ||
+				math.Abs(d-nb.Distance) > 1e-12*(1+d) {
+				t.Fatalf("neighbor %d of row %d is row %d at %v: want one at %v", r, i, nb.Row, nb.Distance,
+					all[r])
 			}
 		}
 	}
@@ -263,7 +269,8 @@ func TestEmptyClusters(t *testing.T) {
 	m := try(mustlink.Fit(t.Context(), table, nil, mustlink.Method("raw")))
 	for k := 1; k < 7; k++ {
 		notices := try(m.Cluster(t.Context(), table, k)).Notices
-		if k <= 3 && len(notices) > 0 || k > 3 && (len(notices) != 1 || !strings.Contains(notices[0], "at most 3 clusters")) {
+		if k <= 3 && len(notices) > 0 || k > 3 &&
+			(len(notices) != 1 || !strings.Contains(notices[0], "at most 3 clusters")) {
 			t.Errorf("%d clusters of 3 different rows: notices %q", k, notices)
 		}
 	}
@@ -272,12 +279,14 @@ func TestEmptyClusters(t *testing.T) {
 // TestLastOption: of two values of a parameter, and of two lists of triplets, the last one counts.
 func TestLastOption(t *testing.T) {
 	table, pairs := problem(t, 40)
-	m := try(mustlink.Fit(t.Context(), table, pairs, mustlink.Method("rca"), mustlink.Param("dims", "2"), mustlink.Param("dims", "1")))
+	m := try(mustlink.Fit(t.Context(), table, pairs, mustlink.Method("rca"), mustlink.Param("dims", "2"),
+		mustlink.Param("dims", "1")))
 	if m.Dim() != 1 {
 		t.Errorf("%d columns: want 1, the last value of dims", m.Dim())
 	}
 	list := []mustlink.Triplet{{I: 0, J: 1, K: 2}}
-	try(mustlink.Fit(t.Context(), table, nil, mustlink.Method("itml"), mustlink.Triplets(nil), mustlink.Triplets(list)))
+	try(mustlink.Fit(t.Context(), table, nil, mustlink.Method("itml"), mustlink.Triplets(nil),
+		mustlink.Triplets(list)))
 }
 
 // TestChoice: the method depends on the input as Fit's documentation describes.
@@ -320,7 +329,8 @@ func TestManyLinks(t *testing.T) {
 		options []mustlink.Option
 		stage   string
 	}{
-		{n, nil, "parts"}, {n, []mustlink.Option{mustlink.Param("dims", "3")}, "bandwidth"}, {n - 2, nil, "bandwidth"},
+		{n, nil, "parts"}, {n, []mustlink.Option{mustlink.Param("dims", "3")}, "bandwidth"},
+		{n - 2, nil, "bandwidth"},
 	} {
 		var must [][2]int
 		for i := 0; i < c.linked; i += 2 {
@@ -335,11 +345,13 @@ func TestManyLinks(t *testing.T) {
 			}
 		})
 		options := append(c.options, mustlink.Method("krca"), mustlink.MemoryLimit(64<<30), progress)
-		if _, err := mustlink.Fit(ctx, table, try(mustlink.NewLinks(n, must, nil)), options...); !errors.Is(err, context.Canceled) {
+		if _, err := mustlink.Fit(ctx, table, try(mustlink.NewLinks(n, must, nil)),
+			options...); !errors.Is(err, context.Canceled) {
 			t.Errorf("%d linked rows: error %v", c.linked, err)
 		}
 		if first != c.stage {
-			t.Errorf("%d linked rows, %d options: the first stage is %q, want %q", c.linked, len(c.options), first, c.stage)
+			t.Errorf("%d linked rows, %d options: the first stage is %q, want %q", c.linked, len(c.options),
+				first, c.stage)
 		}
 	}
 }
@@ -350,8 +362,10 @@ func TestUsing(t *testing.T) {
 	table, pairs := problem(t, 40)
 	p := krca.DefaultParams()
 	p.EpsRel, p.Dims = 0.1, 3
-	want := try(try(mustlink.Fit(ctx, table, pairs, mustlink.Method("krca"), mustlink.Param("eps_rel", "0.1"), mustlink.Param("dims", "2"))).Embed(ctx, table))
-	equal(t, "Using", try(try(mustlink.Fit(ctx, table, pairs, mustlink.Using(p), mustlink.Param("dims", "2"))).Embed(ctx, table)), want)
+	want := try(try(mustlink.Fit(ctx, table, pairs, mustlink.Method("krca"), mustlink.Param("eps_rel", "0.1"),
+		mustlink.Param("dims", "2"))).Embed(ctx, table))
+	equal(t, "Using", try(try(mustlink.Fit(ctx, table, pairs, mustlink.Using(p),
+		mustlink.Param("dims", "2"))).Embed(ctx, table)), want)
 }
 
 // TestUpdate: a model that learns links later equals, within its tolerance, the model of all links;
@@ -361,7 +375,8 @@ func TestUpdate(t *testing.T) {
 	table, _ := problem(t, 60)
 	first := try(table.SampleLinks(10, 10, 1))
 	more := try(table.SampleLinks(10, 10, 2))
-	m := try(mustlink.Fit(ctx, table, first, mustlink.Method("itml"), mustlink.Param("tol", "1e-9"), mustlink.Param("max_iter", "20000")))
+	m := try(mustlink.Fit(ctx, table, first, mustlink.Method("itml"), mustlink.Param("tol", "1e-9"),
+		mustlink.Param("max_iter", "20000")))
 	updated := try(m.Update(ctx, table, more))
 	if mat.Equal(try(m.Embed(ctx, table)), try(updated.Embed(ctx, table))) {
 		t.Error("an update with other links changes nothing")
@@ -370,10 +385,12 @@ func TestUpdate(t *testing.T) {
 	fresh, _ := problem(t, 8)
 	grown := try(k.Extend(ctx, fresh, []mustlink.Chunklet{{ID: mustlink.NewChunklet, Rows: []int{0, 1, 2}}}))
 	back := try(grown.DropLast(ctx, 1))
-	if d := try(k.Distances(ctx, table, [][2]int{{0, 1}})); !slices.Equal(d, try(back.Distances(ctx, table, [][2]int{{0, 1}}))) {
+	if d := try(k.Distances(ctx, table, [][2]int{{0, 1}})); !slices.Equal(d,
+		try(back.Distances(ctx, table, [][2]int{{0, 1}}))) {
 		t.Error("an update that is taken back leaves a trace")
 	}
-	if _, err := try(mustlink.Fit(ctx, table, first, mustlink.Method("rca"))).Update(ctx, table, more); err == nil {
+	if _, err := try(mustlink.Fit(ctx, table, first, mustlink.Method("rca"))).Update(ctx, table,
+		more); err == nil {
 		t.Error("a model of rca takes an update")
 	}
 }
@@ -395,7 +412,8 @@ func TestChosen(t *testing.T) {
 	choice := try(catalog.Choose(pairs, catalog.Lesson{}))
 	want := try(mustlink.Fit(t.Context(), table, pairs))
 	got := try(mustlink.Fit(t.Context(), table, pairs, mustlink.Chosen(choice)))
-	if a, b := got.Describe(), want.Describe(); a.Method != b.Method || a.Chosen != b.Chosen || a.Chosen == "" {
+	if a, b := got.Describe(), want.Describe(); a.Method != b.Method || a.Chosen != b.Chosen ||
+		a.Chosen == "" {
 		t.Errorf("%s since %q: want %s since %q", a.Method, a.Chosen, b.Method, b.Chosen)
 	}
 	equal(t, "coordinates", try(got.Embed(t.Context(), table)), try(want.Embed(t.Context(), table)))

@@ -151,19 +151,28 @@ func OnProgress(report func(Progress)) Option {
 // Triplets are comparisons for [Fit], at least one, which requires a method that learns from
 // triplets.
 func Triplets(list []Triplet) Option {
-	return Option{"Triplets", fit, func(s *settings) { s.lesson.Triplets = list; s.some("triplets", len(list)) }}
+	return Option{"Triplets", fit, func(s *settings) {
+		s.lesson.Triplets = list
+		s.some("triplets", len(list))
+	}}
 }
 
 // Quadruplets are comparisons for [Fit], at least one, which requires a method that learns from
 // quadruplets.
 func Quadruplets(list []Quadruplet) Option {
-	return Option{"Quadruplets", fit, func(s *settings) { s.lesson.Quadruplets = list; s.some("quadruplets", len(list)) }}
+	return Option{"Quadruplets", fit, func(s *settings) {
+		s.lesson.Quadruplets = list
+		s.some("quadruplets", len(list))
+	}}
 }
 
 // Targets are numbers, one for each row, for [Fit], which requires a method that learns from
 // targets.
 func Targets(values []float64) Option {
-	return Option{"Targets", fit, func(s *settings) { s.lesson.Targets = values; s.some("targets", len(values)) }}
+	return Option{"Targets", fit, func(s *settings) {
+		s.lesson.Targets = values
+		s.some("targets", len(values))
+	}}
 }
 
 // some notes the name of a list that is empty.
@@ -218,15 +227,18 @@ func read(where place, function string, options []Option) (*settings, error) {
 	s := &settings{seed: 1}
 	for _, o := range options {
 		if o.set == nil {
-			return nil, &fault.ParamError{Param: "option", Value: nil, Want: "an option made by a function of package mustlink"}
+			return nil, &fault.ParamError{Param: "option", Value: nil,
+				Want: "an option made by a function of package mustlink"}
 		}
 		if o.where&where == 0 {
-			return nil, &fault.ParamError{Param: "option", Value: o.name, Want: "an option that " + function + " takes"}
+			return nil, &fault.ParamError{Param: "option", Value: o.name, Want: "an option that " + function +
+				" takes"}
 		}
 		o.set(s)
 	}
 	if s.none != "" {
-		return nil, &fault.ParamError{Param: "number of " + s.none, Value: 0, Want: "at least one, or no such option"}
+		return nil, &fault.ParamError{Param: "number of " + s.none, Value: 0,
+			Want: "at least one, or no such option"}
 	}
 	return s, nil
 }
@@ -238,9 +250,11 @@ var shared = sync.OnceValues(func() (*engine.Engine, error) { return engine.New(
 func (s *settings) engineOf() (*engine.Engine, error) {
 	switch {
 	case s.given && s.engine == nil:
-		return nil, &fault.ParamError{Param: "engine", Value: nil, Want: "an engine made by engine.New, or no such option"}
+		return nil, &fault.ParamError{Param: "engine", Value: nil,
+			Want: "an engine made by engine.New, or no such option"}
 	case s.given && s.customed:
-		return nil, &fault.ParamError{Param: "engine", Value: "given", Want: "either an engine, or Workers and MemoryLimit"}
+		return nil, &fault.ParamError{Param: "engine", Value: "given",
+			Want: "either an engine, or Workers and MemoryLimit"}
 	case s.given:
 		return s.engine, nil
 	case s.customed:
@@ -252,7 +266,8 @@ func (s *settings) engineOf() (*engine.Engine, error) {
 // checkContext refuses a nil context.
 func checkContext(ctx context.Context) error {
 	if ctx == nil {
-		return &fault.ParamError{Param: "context", Value: nil, Want: "a context, such as context.Background()"}
+		return &fault.ParamError{Param: "context", Value: nil,
+			Want: "a context, such as context.Background()"}
 	}
 	return nil
 }

@@ -54,7 +54,8 @@ func (t *Table) PrepareOn(ctx context.Context, eng *engine.Engine, p Preparing) 
 	if err := t.plain(); err != nil {
 		return nil, err
 	}
-	if err := eng.Check(fmt.Sprintf("statistics of %d rows", t.Rows()), prepare.FitBytes(t.raw.Points, runtime.GOMAXPROCS(0)), "use fewer rows"); err != nil {
+	if err := eng.Check(fmt.Sprintf("statistics of %d rows", t.Rows()),
+		prepare.FitBytes(t.raw.Points, runtime.GOMAXPROCS(0)), "use fewer rows"); err != nil {
 		return nil, err
 	}
 	by, columns, err := prepare.Fit(t.raw, p)
@@ -72,7 +73,8 @@ func (t *Table) PrepareOn(ctx context.Context, eng *engine.Engine, p Preparing) 
 	}
 	if some := prepare.ByColumn(by); some != nil {
 		what := fmt.Sprintf("%d rows of %d numbers", t.Rows(), len(some.Outputs()))
-		if err := eng.Check(what, some.OutputBytes(t.Rows()), "use fewer rows, or fewer levels of categories"); err != nil {
+		if err := eng.Check(what, some.OutputBytes(t.Rows()),
+			"use fewer rows, or fewer levels of categories"); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +86,8 @@ func (t *Table) PrepareOn(ctx context.Context, eng *engine.Engine, p Preparing) 
 }
 
 // definite returns the table of a Gram matrix that is positive semidefinite, or corrected as asked.
-func (t *Table) definite(ctx context.Context, eng *engine.Engine, g *points.Gram, correction string) (*Table, error) {
+func (t *Table) definite(ctx context.Context, eng *engine.Engine, g *points.Gram,
+	correction string) (*Table, error) {
 	var by *kernel.Correction
 	var err error
 	if correction != "" {
@@ -110,7 +113,8 @@ func (t *Table) inputs() []string { return prepare.Inputs(t.transform, t.raw.Fea
 func (t *Table) checkLabel(l *Links) error {
 	if name := l.Label(); name != "" && slices.Contains(t.inputs(), name) {
 		return &fault.DataError{File: t.raw.Name, Row: -1, Column: name,
-			Err: errors.New("the links were made from this column, which is now a feature: want it as the label, " +
+			Err: errors.New("the links were made from this column, which is now a feature: want it as the " +
+				"label, " +
 				"or left out")}
 	}
 	return nil

@@ -69,7 +69,8 @@ func TestMessyTables(t *testing.T) {
 }
 
 // plainColumns returns the numbers of a column by the textbook, and the names of their columns.
-func plainColumns(t *testing.T, m tabletest.Table, j int, kind tabletest.Kind) (columns [][]float64, names []string) {
+func plainColumns(t *testing.T, m tabletest.Table, j int,
+	kind tabletest.Kind) (columns [][]float64, names []string) {
 	t.Helper()
 	name := m.Header[j]
 	cells := make([]string, len(m.Cells))
@@ -197,7 +198,8 @@ func TestCorrectedGram(t *testing.T) {
 	similar := mat.NewSymDense(40, nil)
 	for i := range 40 {
 		for j := range i + 1 {
-			similar.SetSym(i, j, math.Tanh(3*inner.At(i, j)/math.Sqrt(inner.At(i, i)*inner.At(j, j))+0.5*float64((i+j)%2)))
+			similar.SetSym(i, j,
+				math.Tanh(3*inner.At(i, j)/math.Sqrt(inner.At(i, i)*inner.At(j, j))+0.5*float64((i+j)%2)))
 		}
 	}
 	var eigen mat.EigenSym
@@ -207,12 +209,16 @@ func TestCorrectedGram(t *testing.T) {
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 	fit := func(k mat.Matrix, options ...mustlink.Option) (*mustlink.Model, error) {
-		return mustlink.Fit(t.Context(), try(mustlink.FromGram(k, nil)), pairs, append(options, mustlink.Method("itml"))...)
+		return mustlink.Fit(t.Context(), try(mustlink.FromGram(k, nil)), pairs,
+			append(options, mustlink.Method("itml"))...)
 	}
 	if _, err := fit(similar); err == nil || !strings.Contains(err.Error(), "not positive semidefinite") {
 		t.Errorf("error %v", err)
 	}
-	for name, of := range map[string]func(v float64) float64{"clip": func(v float64) float64 { return max(0, v) }, "flip": math.Abs} {
+	for name, of := range map[string]func(v float64) float64{"clip": func(v float64) float64 {
+		return max(0,
+			v)
+	}, "flip": math.Abs} {
 		w := eigen.Values(nil)
 		for k, v := range w {
 			w[k] = of(v)
@@ -225,7 +231,8 @@ func TestCorrectedGram(t *testing.T) {
 		try(file, m.Save(file))
 		saved := try(mustlink.Load(file))
 		rows := try(mustlink.FromGram(similar, nil))
-		want := try(try(fit(&corrected)).Distances(t.Context(), try(mustlink.FromGram(&corrected, nil)), [][2]int{{0, 1}, {2, 30}, {7, 8}}))
+		want := try(try(fit(&corrected)).Distances(t.Context(), try(mustlink.FromGram(&corrected, nil)),
+			[][2]int{{0, 1}, {2, 30}, {7, 8}}))
 		for _, model := range []*mustlink.Model{m, saved} {
 			for k, d := range try(model.Distances(t.Context(), rows, [][2]int{{0, 1}, {2, 30}, {7, 8}})) {
 				if !(math.Abs(d-want[k]) <= 1e-6*slices.Max(want)) {
@@ -241,7 +248,8 @@ func TestCorrectedGram(t *testing.T) {
 		equal(t, name+" of rows that come again", again, try(m.Embed(t.Context(), rows)))
 	}
 	var pe *fault.ParamError
-	if _, err := fit(similar, mustlink.Prepare(mustlink.Preparing{Gram: "cut"})); !errors.As(err, &pe) || pe.Param != "gram" {
+	if _, err := fit(similar, mustlink.Prepare(mustlink.Preparing{Gram: "cut"})); !errors.As(err, &pe) ||
+		pe.Param != "gram" {
 		t.Errorf("error %v", err)
 	}
 	if _, err := table.Prepare(mustlink.Preparing{Gram: "clip"}); !errors.As(err, &pe) || pe.Param != "gram" {

@@ -24,28 +24,34 @@ func TestReadOptions(t *testing.T) {
 		t.Errorf("a file without a known ending: error %v", err)
 	}
 	table := try(mustlink.ReadTable(odd, mustlink.FileFormat("csv"), nil))
-	if table.Rows() != 3 || table.Columns() != 2 || !slices.Equal(table.Names(), []string{"a", "b"}) || !slices.Equal(table.Labels(), []string{"x", "y", "x"}) {
+	if table.Rows() != 3 || table.Columns() != 2 || !slices.Equal(table.Names(), []string{"a", "b"}) ||
+		!slices.Equal(table.Labels(), []string{"x", "y", "x"}) {
 		t.Errorf("%d x %d, names %q, labels %q", table.Rows(), table.Columns(), table.Names(), table.Labels())
 	}
 	labels := file("labels.csv", "label\np\nq\np\n")
-	if got := try(mustlink.ReadTable(odd, mustlink.FileFormat("csv"), mustlink.LabelsFile(labels))).Labels(); !slices.Equal(got, []string{"p", "q", "p"}) {
+	if got := try(mustlink.ReadTable(odd, mustlink.FileFormat("csv"),
+		mustlink.LabelsFile(labels))).Labels(); !slices.Equal(got, []string{"p", "q", "p"}) {
 		t.Errorf("labels of a file of their own: %q", got)
 	}
 	genes := file("genes.fasta", ">one first\nACGT\n>two second\nGGCA\n")
 	read := try(mustlink.ReadTable(genes, mustlink.HeaderLabels(), mustlink.Alphabet("dna")))
-	if read.Rows() != 2 || !slices.Equal(read.Labels(), []string{"first", "second"}) || !slices.Equal(read.IDs(), []string{"one", "two"}) {
+	if read.Rows() != 2 || !slices.Equal(read.Labels(), []string{"first", "second"}) ||
+		!slices.Equal(read.IDs(), []string{"one", "two"}) {
 		t.Errorf("%d sequences, labels %q, ids %q", read.Rows(), read.Labels(), read.IDs())
 	}
 	if _, err := mustlink.ReadTable(genes, mustlink.Alphabet("A-")); !fault.IsInput(err) {
 		t.Errorf("an alphabet that is none: error %v", err)
 	}
 	square := file("gram.csv", "a,b\n2,1\n1,2\n")
-	model := try(mustlink.Fit(t.Context(), try(mustlink.ReadTable(square, mustlink.GramFile(""))), try(mustlink.NewLinks(2, [][2]int{{0, 1}}, nil)), mustlink.Method("krca")))
-	fresh := try(mustlink.ReadTable(file("new.csv", "a,b\n2,0.5\n"), mustlink.GramFile(file("diagonal.csv", "k\n3\n"))))
+	model := try(mustlink.Fit(t.Context(), try(mustlink.ReadTable(square, mustlink.GramFile(""))),
+		try(mustlink.NewLinks(2, [][2]int{{0, 1}}, nil)), mustlink.Method("krca")))
+	fresh := try(mustlink.ReadTable(file("new.csv", "a,b\n2,0.5\n"),
+		mustlink.GramFile(file("diagonal.csv", "k\n3\n"))))
 	if y := try(model.Embed(t.Context(), fresh)); y.RawMatrix().Rows != 1 {
 		t.Errorf("%d rows of one new object", y.RawMatrix().Rows)
 	}
-	_, err := mustlink.ReadTable(file("long.csv", "a\n"+strings.Repeat("1\n", 1000)), mustlink.ReadLimit(1000))
+	_, err := mustlink.ReadTable(file("long.csv", "a\n"+strings.Repeat("1\n", 1000)),
+		mustlink.ReadLimit(1000))
 	if _, is := err.(*fault.MemoryError); !is && !strings.Contains(err.Error(), "limit") {
 		t.Errorf("a file beyond the limit: error %v", err)
 	}

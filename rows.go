@@ -73,7 +73,8 @@ func (r *Rows) Blocks(ctx context.Context) (next func() (Block, error), stop fun
 			return Block{}, err
 		}
 		if r.Stage != "" && r.Progress != nil {
-			r.Progress(Progress{Stage: r.Stage, Done: done, Total: max(0, src.Rows), Elapsed: time.Since(start)})
+			r.Progress(Progress{Stage: r.Stage, Done: done, Total: max(0, src.Rows),
+				Elapsed: time.Since(start)})
 		}
 		x, err := place(ctx, part)
 		if err != nil {
@@ -269,5 +270,6 @@ func (unlearned) Distances(ctx context.Context, eng *engine.Engine, x points.Poi
 
 // Encode refuses: there is no model.
 func (unlearned) Encode(*model.File) error {
-	return errors.New("the metric of rows without learning has no file: want a model of the method " + baseline.RawMethod)
+	return errors.New("the metric of rows without learning has no file: want a model of the method " +
+		baseline.RawMethod)
 }

@@ -39,7 +39,8 @@ func sourceOf(d *dataset.Data) func(context.Context) (*mustlink.RowSource, error
 func TestRows(t *testing.T) {
 	table, pairs := problem(t, 40)
 	model := try(mustlink.Fit(t.Context(), table, pairs, mustlink.Method("itml")))
-	for name, m := range map[string]*mustlink.Model{"itml": model, "raw": mustlink.Unlearned(enginetest.New(t, 2), nil, nil)} {
+	for name, m := range map[string]*mustlink.Model{"itml": model,
+		"raw": mustlink.Unlearned(enginetest.New(t, 2), nil, nil)} {
 		want := try(m.Embed(t.Context(), table))
 		for _, most := range []int{0, 1, 7} {
 			rows := &mustlink.Rows{Model: m, Open: sourceOf(table.Data()), Most: most}

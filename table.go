@@ -118,7 +118,8 @@ func FromRows(rows [][]float64) (*Table, error) {
 	width := len(rows[0])
 	for i, row := range rows {
 		if len(row) != width {
-			return nil, &fault.ShapeError{What: fmt.Sprintf("length of row %d", i), Got: len(row), Want: fmt.Sprintf("%d, the length of row 0", width)}
+			return nil, &fault.ShapeError{What: fmt.Sprintf("length of row %d", i), Got: len(row),
+				Want: fmt.Sprintf("%d, the length of row 0", width)}
 		}
 	}
 	x, err := points.NewDense(len(rows), width, slices.Concat(rows...))
@@ -159,7 +160,8 @@ func FromGram(k mat.Matrix, diagonal []float64) (*Table, error) {
 		return nil, err
 	}
 	if diagonal == nil && x.N != x.D {
-		return nil, &fault.ShapeError{What: "number of columns of the Gram matrix", Got: x.D, Want: fmt.Sprintf("%d, as many as rows, or a diagonal", x.N)}
+		return nil, &fault.ShapeError{What: "number of columns of the Gram matrix", Got: x.D,
+			Want: fmt.Sprintf("%d, as many as rows, or a diagonal", x.N)}
 	}
 	var reference []int
 	if diagonal != nil {
@@ -221,7 +223,8 @@ func (t *Table) WithLabels(labels []string) (*Table, error) {
 		return nil, err
 	}
 	if len(labels) != t.Rows() {
-		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels), Want: fmt.Sprintf("%d, one for each row", t.Rows())}
+		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels),
+			Want: fmt.Sprintf("%d, one for each row", t.Rows())}
 	}
 	return t.with(func(d *dataset.Data) { d.Labels = labels }), nil
 }
@@ -234,7 +237,8 @@ func (t *Table) Select(rows []int) (*Table, error) {
 	}
 	for _, i := range rows {
 		if i < 0 || i >= t.Rows() {
-			return nil, &fault.ParamError{Param: "row", Value: i, Want: fmt.Sprintf("a row from 0 to %d", t.Rows()-1)}
+			return nil, &fault.ParamError{Param: "row", Value: i,
+				Want: fmt.Sprintf("a row from 0 to %d", t.Rows()-1)}
 		}
 	}
 	return t.with(func(d *dataset.Data) {
@@ -271,7 +275,8 @@ func chosen(values []string, rows []int) []string {
 // check refuses an empty table.
 func (t *Table) check(what string) error {
 	if t == nil || t.data == nil || t.data.Points == nil {
-		return &fault.ParamError{Param: what, Value: nil, Want: "a table made by ReadTable, FromMatrix or a similar function"}
+		return &fault.ParamError{Param: what, Value: nil,
+			Want: "a table made by ReadTable, FromMatrix or a similar function"}
 	}
 	return nil
 }
@@ -301,7 +306,8 @@ func (t *Table) plain() error {
 		return err
 	}
 	if t.transform != nil {
-		return &fault.ParamError{Param: "preparation", Value: "a second one", Want: "one of Prepare, Standardize and TFIDF, once"}
+		return &fault.ParamError{Param: "preparation", Value: "a second one",
+			Want: "one of Prepare, Standardize and TFIDF, once"}
 	}
 	return nil
 }

@@ -44,8 +44,9 @@ func TestNothingToHoldOut(t *testing.T) {
 	table, _ := problem(t, 60)
 	few := try(table.SampleLinks(2, 2, 1))
 	for name, m := range map[string]*mustlink.Model{
-		"few":      try(mustlink.Fit(ctx, table, few, mustlink.HoldOut(1))),
-		"triplets": try(mustlink.Fit(ctx, table, nil, mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 2, K: 1}}), mustlink.HoldOut(1))),
+		"few": try(mustlink.Fit(ctx, table, few, mustlink.HoldOut(1))),
+		"triplets": try(mustlink.Fit(ctx, table, nil,
+			mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 2, K: 1}}), mustlink.HoldOut(1))),
 	} {
 		if v := m.Verdict(); v.Missing == "" || v.Finding() != verdict.Unknown {
 			t.Errorf("%s: %+v", name, v)
@@ -67,11 +68,13 @@ func TestLighterMethods(t *testing.T) {
 	}
 	const limit = 2 << 20
 	m = try(mustlink.Fit(ctx, table, pairs, mustlink.MemoryLimit(limit)))
-	if d := m.Describe(); d.Method == "blend" || !strings.Contains(d.Chosen, "above the memory limit of 2.0 MiB") {
+	if d := m.Describe(); d.Method == "blend" ||
+		!strings.Contains(d.Chosen, "above the memory limit of 2.0 MiB") {
 		t.Errorf("%s, %s", d.Method, d.Chosen)
 	}
 	var refused *fault.MemoryError
-	if _, err := mustlink.Fit(ctx, table, pairs, mustlink.Method("blend"), mustlink.MemoryLimit(limit)); !errors.As(err, &refused) {
+	if _, err := mustlink.Fit(ctx, table, pairs, mustlink.Method("blend"),
+		mustlink.MemoryLimit(limit)); !errors.As(err, &refused) {
 		t.Errorf("blend by name: %v", err)
 	}
 }

@@ -130,7 +130,8 @@ type RowsLearner interface {
 // Path holds the metrics of a PathLearner. It is immutable and safe for concurrent use.
 type Path interface {
 	// Distances returns, for each value of the parameter, the distances of Model.Distances.
-	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, values []float64) ([][]float64, error)
+	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int,
+		values []float64) ([][]float64, error)
 }
 
 // Status describes the end of a fit.

@@ -33,8 +33,9 @@ func Silent(l Learner) Learner {
 func Among(l Learner, rows []int) (Learner, error) {
 	for k, i := range rows {
 		if i < 0 || k > 0 && i <= rows[k-1] {
-			return nil, &fault.DataError{Row: k, Err: fmt.Errorf("row %d of a part of the points: want ascending "+
-				"rows >= 0", i)}
+			return nil, &fault.DataError{Row: k,
+				Err: fmt.Errorf("row %d of a part of the points: want ascending "+
+					"rows >= 0", i)}
 		}
 	}
 	if r, is := l.(Restrictable); is {

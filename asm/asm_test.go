@@ -32,7 +32,8 @@ func eachPair(t *testing.T, f func(what string, x, y []float64)) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range lengths() {
 		for _, offset := range [][2]int{{0, 0}, {1, 0}, {0, 3}, {2, 1}, {5, 7}} {
-			x, y := asmtest.NewVector(n, offset[0], rng.NormFloat64), asmtest.NewVector(n, offset[1], rng.NormFloat64)
+			x, y := asmtest.NewVector(n, offset[0], rng.NormFloat64),
+				asmtest.NewVector(n, offset[1], rng.NormFloat64)
 			what := fmt.Sprintf("n=%d,offsets=%v", n, offset)
 			f(what, x.Data, y.Data)
 			x.Check(t, what+": x")
@@ -59,8 +60,10 @@ func reductions(table *asm.Table) map[string]struct {
 		term   func(x, y float64) float64
 	}
 	return map[string]entry{
-		"Dot":             {table.Dot, func(x, y float64) float64 { return x * y }},
-		"Sum":             {func(x, _ []float64) float64 { return table.Sum(x) }, func(x, _ float64) float64 { return x }},
+		"Dot": {table.Dot, func(x, y float64) float64 { return x * y }},
+		"Sum": {func(x, _ []float64) float64 {
+			return table.Sum(x)
+		}, func(x, _ float64) float64 { return x }},
 		"SquaredDistance": {table.SquaredDistance, func(x, y float64) float64 { d := x - y; return d * d }},
 	}
 }
@@ -84,11 +87,13 @@ func TestReductions(t *testing.T) {
 					t.Fatalf("%s: %s: an input was written", name, what)
 				}
 				if again := r.kernel(x0, y0); math.Float64bits(again) != math.Float64bits(got) {
-					t.Fatalf("%s: %s: %v elsewhere in memory, %v here: want the same bits", name, what, again, got)
+					t.Fatalf("%s: %s: %v elsewhere in memory, %v here: want the same bits", name, what, again,
+						got)
 				}
 				if len(x) > 0 && name != "Sum" {
 					if swapped := r.kernel(y, x); math.Float64bits(swapped) != math.Float64bits(got) {
-						t.Fatalf("%s: %s: %v with x and y swapped, was %v: want the same bits", name, what, swapped, got)
+						t.Fatalf("%s: %s: %v with x and y swapped, was %v: want the same bits", name, what,
+							swapped, got)
 					}
 				}
 			})
@@ -113,7 +118,8 @@ func TestGenericOrder(t *testing.T) {
 				}
 				s[at] += float64(r.term(x[i], y[i]))
 			}
-			if got, want := r.kernel(x, y), (s[0]+s[1])+(s[2]+s[3]); math.Float64bits(got) != math.Float64bits(want) {
+			if got, want := r.kernel(x, y),
+				(s[0]+s[1])+(s[2]+s[3]); math.Float64bits(got) != math.Float64bits(want) {
 				t.Fatalf("%s: %s: %v, want %v to the bit", name, what, got, want)
 			}
 		})
@@ -159,7 +165,8 @@ func TestAxpy(t *testing.T) {
 				x0, y0 := slices.Clone(x), slices.Clone(y)
 				table.Axpy(alpha, x, y)
 				for i := range x {
-					within(t, fmt.Sprintf("%s: y[%d]", what, i), y[i], y0[i]+alpha*x[i], 2*eps*(math.Abs(y0[i])+math.Abs(alpha*x[i])))
+					within(t, fmt.Sprintf("%s: y[%d]", what, i), y[i], y0[i]+alpha*x[i],
+						2*eps*(math.Abs(y0[i])+math.Abs(alpha*x[i])))
 				}
 				if !slices.Equal(x, x0) {
 					t.Fatalf("%s: x was written", what)
@@ -252,7 +259,8 @@ func TestExpSpecial(t *testing.T) {
 	inf := math.Inf(1)
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		for _, c := range []struct{ x, want float64 }{
-			{0, 1}, {math.Copysign(0, -1), 1}, {-inf, 0}, {inf, inf}, {710, inf}, {1e300, inf}, {-746, 0}, {-1e300, 0},
+			{0, 1}, {math.Copysign(0, -1), 1}, {-inf, 0}, {inf, inf}, {710, inf}, {1e300, inf}, {-746, 0},
+			{-1e300, 0},
 			{5e-324, 1}, {-745, 5e-324},
 		} {
 			for n := 1; n < 20; n++ { // in vector lanes and in the tail
@@ -297,7 +305,8 @@ func TestTile(t *testing.T) {
 						want += v
 						size += math.Abs(v)
 					}
-					within(t, fmt.Sprintf("k=%d: c[%d,%d]", k, i, j), c.Data[i*nr+j], want, 2*float64(k)*eps*size)
+					within(t, fmt.Sprintf("k=%d: c[%d,%d]", k, i, j), c.Data[i*nr+j], want,
+						2*float64(k)*eps*size)
 					alone(t, table, k, i, j, a.Data, b.Data, c.Data)
 				}
 			}
@@ -310,13 +319,15 @@ func TestTile(t *testing.T) {
 func alone(t *testing.T, table *asm.Table, k, i, j int, a, b, c []float64) {
 	t.Helper()
 	mr, nr := table.MR, table.NR
-	a2, b2, c2 := slices.Repeat([]float64{math.NaN()}, k*mr), slices.Repeat([]float64{math.NaN()}, k*nr), make([]float64, mr*nr)
+	a2, b2, c2 := slices.Repeat([]float64{math.NaN()}, k*mr), slices.Repeat([]float64{math.NaN()}, k*nr),
+		make([]float64, mr*nr)
 	for l := range k {
 		a2[l*mr+i], b2[l*nr+j] = a[l*mr+i], b[l*nr+j]
 	}
 	table.Tile(k, a2, b2, c2)
 	if math.Float64bits(c2[i*nr+j]) != math.Float64bits(c[i*nr+j]) {
-		t.Fatalf("k=%d: c[%d,%d] is %v among other neighbors, was %v: want the same bits", k, i, j, c2[i*nr+j], c[i*nr+j])
+		t.Fatalf("k=%d: c[%d,%d] is %v among other neighbors, was %v: want the same bits", k, i, j,
+			c2[i*nr+j], c[i*nr+j])
 	}
 	if k > 0 && mr > 1 && !math.IsNaN(c2[(i+1)%mr*nr+j]) {
 		t.Fatalf("k=%d: NaN in row %d did not reach the tile", k, (i+1)%mr)

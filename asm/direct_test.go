@@ -32,7 +32,8 @@ func TestDirect(t *testing.T) {
 						a := asmtest.NewVector((mr-1)*aRow+max(0, k-1)*aCol+1, 1, rng.NormFloat64)
 						b := asmtest.NewVector(max(0, k-1)*bRow+cols, 2, rng.NormFloat64)
 						c := asmtest.NewVector((mr-1)*stride+cols, 3, rng.NormFloat64)
-						packedA, packedB, want := make([]float64, mr*k+1), make([]float64, nr*k+1), make([]float64, mr*nr)
+						packedA, packedB, want := make([]float64, mr*k+1), make([]float64, nr*k+1),
+							make([]float64, mr*nr)
 						for l := range k {
 							for i := range mr {
 								packedA[l*mr+i] = a.Data[i*aRow+l*aCol]
@@ -59,8 +60,10 @@ func TestDirect(t *testing.T) {
 						}
 						for i := range mr {
 							for j := range cols {
-								if got := c.Data[i*stride+j]; math.Float64bits(got) != math.Float64bits(want[i*nr+j]) {
-									t.Fatalf("%s: c[%d,%d] is %v, TileTo gives %v: want the same bits", what, i, j, got, want[i*nr+j])
+								if got := c.Data[i*stride+j]; math.Float64bits(got) != math.Float64bits(
+									want[i*nr+j]) {
+									t.Fatalf("%s: c[%d,%d] is %v, TileTo gives %v: want the same bits", what,
+										i, j, got, want[i*nr+j])
 								}
 							}
 						}

@@ -25,7 +25,8 @@ func tileTo(mr, nr, k int, alpha, beta float64, a, b, c []float64, stride int) {
 }
 
 // directFused is Direct for any sizes, fused like the assembly, for depths without assembly.
-func directFused(rows, cols, k int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int, c []float64, stride int) {
+func directFused(rows, cols, k int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int,
+	c []float64, stride int) {
 	for i := range rows {
 		for j := range cols {
 			t := 0.0

@@ -125,7 +125,8 @@ func FuzzReductions(f *testing.F) {
 		if d < 0 {
 			t.Fatalf("%sSquaredDistance is %v", what, d)
 		}
-		same(t, what+"swapped", []float64{table.Dot(y.Data, x.Data), table.SquaredDistance(y.Data, x.Data)}, []float64{table.Dot(x.Data, y.Data), d})
+		same(t, what+"swapped", []float64{table.Dot(y.Data, x.Data), table.SquaredDistance(y.Data, x.Data)},
+			[]float64{table.Dot(x.Data, y.Data), d})
 		x.Check(t, what+"x")
 		y.Check(t, what+"y")
 	})
@@ -179,7 +180,8 @@ func FuzzMaps(f *testing.F) {
 			}
 		}
 		if limit := alpha; !math.IsNaN(limit) {
-			if got, want := table.FirstBelow(x.Data, y.Data, limit), generic.FirstBelow(x.Data, y.Data, limit); got != want {
+			if got, want := table.FirstBelow(x.Data, y.Data, limit),
+				generic.FirstBelow(x.Data, y.Data, limit); got != want {
 				t.Fatalf("%sFirstBelow finds %d: want %d", what, got, want)
 			}
 		}
@@ -206,7 +208,8 @@ func narrow(t *testing.T, what string, table *asm.Table, x []float64) {
 	dst[len(x)] = 7
 	table.Narrow(dst[:len(x)], x)
 	for i, v := range x {
-		if got, want := dst[i], float32(v); math.Float32bits(got) != math.Float32bits(want) && !math.IsNaN(v) {
+		if got, want := dst[i], float32(v); math.Float32bits(got) != math.Float32bits(want) &&
+			!math.IsNaN(v) {
 			t.Fatalf("%sfloat32(%v) is %v: want %v", what, v, got, want)
 		}
 	}
@@ -253,12 +256,14 @@ func FuzzGaussian(f *testing.F) {
 		want, wantNear, finite := slices.Clone(dst.Data), false, true
 		for r := range rows {
 			row := want[r*stride:][:n]
-			wantNear = table.SquaredDistances(row, dot.Data[r*dotStride:][:n], xx.Data[r], yy.Data, fraction) || wantNear
+			wantNear = table.SquaredDistances(row, dot.Data[r*dotStride:][:n], xx.Data[r], yy.Data,
+				fraction) || wantNear
 			finite = finite && allFinite(row)
 			table.Scale(scale, row)
 			table.Exp(row, row)
 		}
-		near := table.Gaussian(rows, n, dst.Data, stride, dot.Data, dotStride, xx.Data, yy.Data, scale, fraction)
+		near := table.Gaussian(rows, n, dst.Data, stride, dot.Data, dotStride, xx.Data, yy.Data, scale,
+			fraction)
 		what := fmt.Sprintf("%v, %d rows of %d, scale %v", table.Level, rows, n, scale)
 		same(t, what, dst.Data, want)
 		if near != wantNear && finite {
@@ -308,7 +313,8 @@ func FuzzTiles(f *testing.F) {
 				ok = rounded(got, beta, v, alpha*product.Data[row*nr+col])
 			}
 			if !ok {
-				t.Fatalf("%sTileTo at (%d,%d) makes %v of %v and the product %v", what, row, col, c.Data[i], v, product.Data[min(row*nr+col, mr*nr-1)])
+				t.Fatalf("%sTileTo at (%d,%d) makes %v of %v and the product %v", what, row, col, c.Data[i],
+					v, product.Data[min(row*nr+col, mr*nr-1)])
 			}
 		}
 		for name, v := range map[string]*asmtest.Vector{"a": x, "b": y, "product": product, "c": c} {
@@ -319,7 +325,8 @@ func FuzzTiles(f *testing.F) {
 }
 
 // direct compares Direct, on matrices that are stored in another way, with TileTo.
-func direct(t *testing.T, what string, b *asmtest.Bytes, table *asm.Table, k int, alpha, beta float64, x, y []float64) {
+func direct(t *testing.T, what string, b *asmtest.Bytes, table *asm.Table, k int, alpha, beta float64, x,
+	y []float64) {
 	t.Helper()
 	mr, nr := table.MR, table.NR
 	cols := table.Lanes * (1 + b.Below(nr/table.Lanes))
@@ -331,7 +338,8 @@ func direct(t *testing.T, what string, b *asmtest.Bytes, table *asm.Table, k int
 		return max(0, rows-1)*rowStride + max(0, cols-1)*colStride + 1
 	}
 	zero := func() float64 { return 0 }
-	p, q := asmtest.NewVector(size(mr, aRow, k, aCol), b.Below(9), zero), asmtest.NewVector(size(k, bRow, cols, 1), b.Below(9), zero)
+	p, q := asmtest.NewVector(size(mr, aRow, k, aCol), b.Below(9), zero),
+		asmtest.NewVector(size(k, bRow, cols, 1), b.Below(9), zero)
 	for l := range k {
 		for i := range mr {
 			p.Data[i*aRow+l*aCol] = x[l*mr+i]
@@ -345,7 +353,8 @@ func direct(t *testing.T, what string, b *asmtest.Bytes, table *asm.Table, k int
 	table.TileTo(k, alpha, beta, x, y, want, nr)
 	table.Direct(mr, cols, k, alpha, beta, p.Data, aRow, aCol, q.Data, bRow, c.Data, stride)
 	for i := range mr {
-		same(t, fmt.Sprintf("%sDirect, row %d of %d columns", what, i, cols), c.Data[i*stride:][:cols], want[i*nr:][:cols])
+		same(t, fmt.Sprintf("%sDirect, row %d of %d columns", what, i, cols), c.Data[i*stride:][:cols],
+			want[i*nr:][:cols])
 	}
 	for name, v := range map[string]*asmtest.Vector{"a": p, "b": q, "c": c} {
 		v.Check(t, what+"Direct: "+name)
@@ -365,7 +374,8 @@ func sweep(t *testing.T, b *asmtest.Bytes, table *asm.Table) {
 	t.Helper()
 	n := length(b)
 	stride := n + b.Below(4)
-	a, x, y, alpha, dots := vector(b, 3*stride+n), vector(b, n), vector(b, n), [4]float64(b.Values(4)), [4]float64{}
+	a, x, y, alpha, dots := vector(b, 3*stride+n), vector(b, n), vector(b, n), [4]float64(b.Values(4)),
+		[4]float64{}
 	before := slices.Clone(y.Data)
 	table.Sweep(n, a.Data, stride, x.Data, y.Data, &alpha, &dots)
 	what := fmt.Sprintf("%v, n=%d: ", table.Level, n)
@@ -442,7 +452,8 @@ func sparseRows(t *testing.T, b *asmtest.Bytes, table *asm.Table) {
 	alpha, beta, gamma := b.Tame(), b.Tame(), b.Tame()
 	own := vector(b, rows*stride)
 	copy(dst.Data, before)
-	table.SparseRecur(start, index, weight.Data, x.Data, stride, cols, alpha, beta, own.Data, gamma, dst.Data, dstStride)
+	table.SparseRecur(start, index, weight.Data, x.Data, stride, cols, alpha, beta, own.Data, gamma, dst.Data,
+		dstStride)
 	for i, got := range dst.Data {
 		if i%dstStride >= cols {
 			if !equalBits(got, before[i]) {
@@ -496,7 +507,8 @@ func choleskyOnes(t *testing.T, b *asmtest.Bytes, table *asm.Table) {
 	table.CholeskyOnes(k, alone, solution)
 	length := func(i int) float64 { return math.Sqrt(from[(i*k+i)*lanes+definite]) } // of a row of L
 	for i := range k {
-		same(t, fmt.Sprintf("%s: w[%d] of lane %d among other lanes", what, i, definite), w.Data[i*lanes+definite:][:1], solution[i*lanes+definite:][:1])
+		same(t, fmt.Sprintf("%s: w[%d] of lane %d among other lanes", what, i, definite),
+			w.Data[i*lanes+definite:][:1], solution[i*lanes+definite:][:1])
 		sum, size := 0.0, 1.0
 		for j := range k {
 			sum += from[(max(i, j)*k+min(i, j))*lanes+definite] * w.Data[j*lanes+definite]

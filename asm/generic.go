@@ -200,7 +200,8 @@ func firstBelow(x, limits []float64, limit float64) int {
 	return len(x)
 }
 
-func gaussian(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx, yy []float64, scale, fraction float64) bool {
+func gaussian(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx, yy []float64,
+	scale, fraction float64) bool {
 	near := false
 	for r := range rows {
 		row := dst[r*dstStride:][:cols]
@@ -238,7 +239,8 @@ func sweep(n int, a []float64, stride int, x, y []float64, alpha, dots *[4]float
 	}
 }
 
-func sparseRows(start []int, index []int32, weight, x []float64, stride, cols int, dst []float64, dstStride int) {
+func sparseRows(start []int, index []int32, weight, x []float64, stride, cols int, dst []float64,
+	dstStride int) {
 	for r := range len(start) - 1 {
 		row := dst[r*dstStride:][:cols]
 		clear(row)
@@ -248,7 +250,8 @@ func sparseRows(start []int, index []int32, weight, x []float64, stride, cols in
 	}
 }
 
-func sparseRecur(start []int, index []int32, weight, x []float64, stride, cols int, alpha, beta float64, own []float64, gamma float64, dst []float64, dstStride int) {
+func sparseRecur(start []int, index []int32, weight, x []float64, stride, cols int, alpha, beta float64,
+	own []float64, gamma float64, dst []float64, dstStride int) {
 	for r := range len(start) - 1 {
 		row, mine := dst[r*dstStride:][:cols], own[r*stride:][:cols]
 		for c := range row {

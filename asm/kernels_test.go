@@ -27,7 +27,8 @@ func TestTileTo(t *testing.T) {
 				} else {
 					reference(table, k, a.Data, b.Data, product)
 				}
-				for _, f := range [][2]float64{{1, 0}, {1, 1}, {-2, 1}, {0.3, -0.7}, {1, math.Copysign(0, -1)}} {
+				for _, f := range [][2]float64{{1, 0}, {1, 1}, {-2, 1}, {0.3, -0.7},
+					{1, math.Copysign(0, -1)}} {
 					alpha, beta := f[0], f[1]
 					c := asmtest.NewVector((mr-1)*stride+nr, 3, rng.NormFloat64)
 					if beta == 0 {
@@ -63,7 +64,8 @@ func TestTileTo(t *testing.T) {
 						}
 						within(t, fmt.Sprintf("%s: c[%d,%d]", what, row, col), v, want, bound)
 						if alpha == 1 && beta == 0 && k <= table.KC+3 && v != product[row*nr+col] {
-							t.Fatalf("%s: c[%d,%d] is %v, Tile gives %v: want the same bits", what, row, col, v, product[row*nr+col])
+							t.Fatalf("%s: c[%d,%d] is %v, Tile gives %v: want the same bits", what, row, col,
+								v, product[row*nr+col])
 						}
 					}
 				}
@@ -148,7 +150,8 @@ func TestMaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	special := []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.NaN(), 5e-324, 1e300, -3}
+	special := []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.NaN(), 5e-324, 1e300,
+		-3}
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(13, 14))
 		draw := func() float64 {
@@ -158,15 +161,20 @@ func TestMaps(t *testing.T) {
 			return 3 * rng.NormFloat64()
 		}
 		maps := map[string]func(table *asm.Table, dst, x, y []float64){
-			"Sqrt":             func(table *asm.Table, dst, x, _ []float64) { table.Sqrt(dst, x) },
-			"SquaredDistances": func(table *asm.Table, dst, x, y []float64) { table.SquaredDistances(dst, x, 1.5, y, 0.1) },
+			"Sqrt": func(table *asm.Table, dst, x, _ []float64) { table.Sqrt(dst, x) },
+			"SquaredDistances": func(table *asm.Table, dst, x, y []float64) {
+				table.SquaredDistances(dst, x, 1.5, y, 0.1)
+			},
 		}
 		for _, degree := range []int{1, 2, 3, 4, 5, 6, 7, 100} {
-			maps[fmt.Sprintf("Power %d", degree)] = func(table *asm.Table, dst, x, _ []float64) { table.Power(dst, x, degree) }
+			maps[fmt.Sprintf("Power %d", degree)] = func(table *asm.Table, dst, x, _ []float64) {
+				table.Power(dst, x, degree)
+			}
 		}
 		for name, f := range maps {
 			for _, n := range append(lengths(), 513, 9000) {
-				x, y, dst := asmtest.NewVector(n, n%3, draw), asmtest.NewVector(n, n%5, draw), asmtest.NewVector(n, n%4, math.NaN)
+				x, y, dst := asmtest.NewVector(n, n%3, draw), asmtest.NewVector(n, n%5, draw),
+					asmtest.NewVector(n, n%4, math.NaN)
 				want := make([]float64, n)
 				f(generic, want, x.Data, y.Data)
 				f(table, dst.Data, x.Data, y.Data)
@@ -276,7 +284,8 @@ func TestLong(t *testing.T) {
 			table.Exp(one, x[i:i+1])
 			table.Axpy(0.7, x[i:i+1], term)
 			if one[0] != dst[i] || term[0] != sum[i] {
-				t.Fatalf("element %d alone is %v and %v, in the slice %v and %v", i, one[0], term[0], dst[i], sum[i])
+				t.Fatalf("element %d alone is %v and %v, in the slice %v and %v", i, one[0], term[0], dst[i],
+					sum[i])
 			}
 		}
 		var want, size float64
@@ -394,7 +403,8 @@ func TestFirstBelow(t *testing.T) {
 					}
 					limits.Data[at] = math.Inf(-1)
 					if got := find(); (got == at) != (v <= 0.5) {
-						t.Fatalf("n=%d: found element %d, value %v at %d: want it by the common bound only", n, got, v, at)
+						t.Fatalf("n=%d: found element %d, value %v at %d: want it by the common bound only",
+							n, got, v, at)
 					}
 					limits.Data[at] = 1
 				}
@@ -452,7 +462,8 @@ func TestStream(t *testing.T) {
 						}
 						dst.Check(t, "dst")
 						if !slices.Equal(dst.Data, want) {
-							t.Fatalf("%d x %d, stride %d, offset %d: not the transpose, or something outside it was written", rows, cols, stride, offset)
+							t.Fatalf("%d x %d, stride %d, offset %d: not the transpose, or something "+
+								"outside it was written", rows, cols, stride, offset)
 						}
 					}
 				}
@@ -476,11 +487,13 @@ func TestGaussian(t *testing.T) {
 				want, wantNear := slices.Clone(dst.Data), false
 				for r := range rows {
 					row := want[r*stride:][:n]
-					wantNear = table.SquaredDistances(row, dot.Data[r*dotStride:][:n], xx.Data[r], yy.Data, fraction) || wantNear
+					wantNear = table.SquaredDistances(row, dot.Data[r*dotStride:][:n], xx.Data[r], yy.Data,
+						fraction) || wantNear
 					table.Scale(-0.7, row)
 					table.Exp(row, row)
 				}
-				near := table.Gaussian(rows, n, dst.Data, stride, dot.Data, dotStride, xx.Data, yy.Data, -0.7, fraction)
+				near := table.Gaussian(rows, n, dst.Data, stride, dot.Data, dotStride, xx.Data, yy.Data, -0.7,
+					fraction)
 				for what, v := range map[string]*asmtest.Vector{"dot": dot, "xx": xx, "yy": yy, "dst": dst} {
 					v.Check(t, what)
 				}
@@ -562,21 +575,26 @@ func TestSparseRows(t *testing.T) {
 						want += v
 						size += math.Abs(v)
 					}
-					within(t, fmt.Sprintf("cols=%d: element (%d, %d)", cols, r, c), got, want, eps*float64(start[r+1]-start[r])*size)
+					within(t, fmt.Sprintf("cols=%d: element (%d, %d)", cols, r, c), got, want,
+						eps*float64(start[r+1]-start[r])*size)
 				}
 				one := make([]float64, rows)
 				again := slices.Clone(dst.Data)
 				for i := range again {
 					again[i] = float64(i % 5)
 				}
-				table.SparseRecur(start, index, weight.Data, x.Data, stride, cols, 0.5, -3, x.Data[stride:], 2, again, dstStride)
+				table.SparseRecur(start, index, weight.Data, x.Data, stride, cols, 0.5, -3, x.Data[stride:],
+					2, again, dstStride)
 				for c := range cols {
-					want := 0.5*dst.Data[r*dstStride+c] - 3*x.Data[(r+1)*stride+c] + 2*float64((r*dstStride+c)%5)
+					want := 0.5*dst.Data[r*dstStride+c] - 3*x.Data[(r+1)*stride+c] +
+						2*float64((r*dstStride+c)%5)
 					size := math.Abs(dst.Data[r*dstStride+c]) + 3*math.Abs(x.Data[(r+1)*stride+c]) + 8
-					within(t, fmt.Sprintf("cols=%d: recurrence (%d, %d)", cols, r, c), again[r*dstStride+c], want, 4*eps*size)
+					within(t, fmt.Sprintf("cols=%d: recurrence (%d, %d)", cols, r, c), again[r*dstStride+c],
+						want, 4*eps*size)
 					table.SparseRows(start, index, weight.Data, x.Data[c:], stride, 1, one, 1)
 					if math.Float64bits(one[r]) != math.Float64bits(dst.Data[r*dstStride+c]) {
-						t.Fatalf("cols=%d: element (%d, %d) alone is %v, not %v", cols, r, c, one[r], dst.Data[r*dstStride+c])
+						t.Fatalf("cols=%d: element (%d, %d) alone is %v, not %v", cols, r, c, one[r],
+							dst.Data[r*dstStride+c])
 					}
 				}
 			}
@@ -650,7 +668,8 @@ func TestCholeskyOnes(t *testing.T) {
 						}
 						continue
 					}
-					within(t, fmt.Sprintf("k=%d, lane %d: (G w)[%d]", k, l, i), sum, 1, 40*float64(k)*eps*size)
+					within(t, fmt.Sprintf("k=%d, lane %d: (G w)[%d]", k, l, i), sum, 1,
+						40*float64(k)*eps*size)
 					for j := i + 1; j < k; j++ {
 						if g.Data[(i*k+j)*lanes+l] != 99 {
 							t.Fatalf("k=%d: element (%d,%d) above the diagonal was written", k, i, j)

@@ -25,7 +25,8 @@ type simd struct {
 	power            func(n int, dst, x *float64, degree int)
 	sqrt             func(n int, dst, x *float64)
 	squaredDistances func(n int, dst, dot *float64, xx float64, yy *float64, fraction float64) int
-	gaussian         func(rows, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx, yy *float64, scale, fraction float64) int
+	gaussian         func(rows, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx,
+		yy *float64, scale, fraction float64) int
 	firstBelow       func(n int, x, limits *float64, limit float64) int
 	stream           func(rows, n int, dst *float64, stride int, src *float64, srcStride int)
 	streamTransposed func(n int, dst *float64, stride int, src *float64, srcStride int)
@@ -34,9 +35,11 @@ type simd struct {
 	choleskyOnes     func(k int, g, w *float64)
 	sweep            func(n int, a *float64, stride int, x, y, alpha, dots *float64)
 	// indexed by the number of vectors in a row
-	sparse [4]func(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, dstStride int)
-	recur  [4]func(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha, beta, gamma float64)
-	exp    func(n int, dst, x *float64)
+	sparse [4]func(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64,
+		dstStride int)
+	recur [4]func(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64,
+		dstStride int, own *float64, alpha, beta, gamma float64)
+	exp func(n int, dst, x *float64)
 	// expRest is Exp of fewer elements than a vector has. It calls the assembly by name: with a
 	// call through exp, the vector on its stack would move to the heap.
 	expRest func(dst, x []float64)
@@ -196,18 +199,21 @@ func (s *simd) SquaredDistances(dst, dot []float64, xx float64, yy []float64, fr
 	return squaredDistances(dst[end:], dot[end:], xx, yy[end:], fraction) || near != 0
 }
 
-func (s *simd) Gaussian(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx, yy []float64, scale, fraction float64) bool {
+func (s *simd) Gaussian(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx,
+	yy []float64, scale, fraction float64) bool {
 	near, rest, whole := 0, false, s.whole(cols)
 	for r := 0; r < rows && cols > 0; {
 		// Some rows at a time, or parts of one row.
 		some := max(1, min(rows-r, longest/2/max(1, whole)))
 		for c := 0; c < whole; c += longest / 2 {
-			near |= s.gaussian(some, min(longest/2, whole-c), &dst[r*dstStride+c], dstStride, &dot[r*dotStride+c], dotStride, &xx[r], &yy[c], scale, fraction)
+			near |= s.gaussian(some, min(longest/2, whole-c), &dst[r*dstStride+c], dstStride,
+				&dot[r*dotStride+c], dotStride, &xx[r], &yy[c], scale, fraction)
 		}
 		for end := r + some; r < end; r++ {
 			if whole < cols {
 				to := dst[r*dstStride+whole:][:cols-whole]
-				rest = squaredDistances(to, dot[r*dotStride+whole:][:cols-whole], xx[r], yy[whole:], fraction) || rest
+				rest = squaredDistances(to, dot[r*dotStride+whole:][:cols-whole], xx[r], yy[whole:],
+					fraction) || rest
 				for i := range to {
 					to[i] *= scale
 				}
@@ -254,7 +260,8 @@ func (s *simd) Sweep(n int, a []float64, stride int, x, y []float64, alpha, dots
 // wait for memory; a single longer row is one call.
 const longestSparse = 2048
 
-func (s *simd) SparseRows(start []int, index []int32, weight, x []float64, stride, cols int, dst []float64, dstStride int) {
+func (s *simd) SparseRows(start []int, index []int32, weight, x []float64, stride, cols int, dst []float64,
+	dstStride int) {
 	whole := s.whole(cols)
 	sparseParts(start, func(lo, hi int) {
 		if start[hi] == start[lo] { // there may be no first element to point at
@@ -265,7 +272,8 @@ func (s *simd) SparseRows(start []int, index []int32, weight, x []float64, strid
 		}
 		for c := 0; c < whole; {
 			vectors := min((whole-c)/s.lanes, len(s.sparse))
-			s.sparse[vectors-1](hi-lo, &start[lo], &index[0], &weight[0], &x[c], stride, &dst[lo*dstStride+c], dstStride)
+			s.sparse[vectors-1](hi-lo, &start[lo], &index[0], &weight[0], &x[c], stride, &dst[lo*dstStride+c],
+				dstStride)
 			c += vectors * s.lanes
 		}
 		for r := lo; r < hi; r++ {
@@ -276,14 +284,16 @@ func (s *simd) SparseRows(start []int, index []int32, weight, x []float64, strid
 	})
 }
 
-func (s *simd) SparseRecur(start []int, index []int32, weight, x []float64, stride, cols int, alpha, beta float64, own []float64, gamma float64, dst []float64, dstStride int) {
+func (s *simd) SparseRecur(start []int, index []int32, weight, x []float64, stride, cols int, alpha,
+	beta float64, own []float64, gamma float64, dst []float64, dstStride int) {
 	whole := s.whole(cols)
 	sparseParts(start, func(lo, hi int) {
 		from := 0
 		if start[hi] > start[lo] {
 			for from < whole {
 				vectors := min((whole-from)/s.lanes, len(s.recur))
-				s.recur[vectors-1](hi-lo, &start[lo], &index[0], &weight[0], &x[from], stride, &dst[lo*dstStride+from], dstStride, &own[lo*stride+from], alpha, beta, gamma)
+				s.recur[vectors-1](hi-lo, &start[lo], &index[0], &weight[0], &x[from], stride,
+					&dst[lo*dstStride+from], dstStride, &own[lo*stride+from], alpha, beta, gamma)
 				from += vectors * s.lanes
 			}
 		}
@@ -320,7 +330,8 @@ func sparseElement(from, to int, index []int32, weight, x []float64, stride int)
 
 func (s *simd) Stream(rows, cols int, dst []float64, stride int, src []float64, srcStride int) {
 	whole := s.whole(cols)
-	if rows > 0 && 0 < whole && whole == cols && cols <= longest && stride%s.lanes == 0 && lineOffset(dst)%s.lanes == 0 {
+	if rows > 0 && 0 < whole && whole == cols && cols <= longest && stride%s.lanes == 0 &&
+		lineOffset(dst)%s.lanes == 0 {
 		for r := 0; r < rows; {
 			some := min(rows-r, longest/cols)
 			s.stream(some, cols, &dst[r*stride], stride, &src[r*srcStride], srcStride)
@@ -358,10 +369,12 @@ func (s *simd) StreamTransposed(dst []float64, stride int, src []float64, srcStr
 	if stride%8 == 0 && lineOffset(dst) == 0 && deep > 0 {
 		for ; c+s.lanes <= cols; c += s.lanes {
 			for r := 0; r < deep; r += longest / 8 {
-				s.streamTransposed(min(longest/8, deep-r), &dst[c*stride+r], stride, &src[r*srcStride+c], srcStride)
+				s.streamTransposed(min(longest/8, deep-r), &dst[c*stride+r], stride, &src[r*srcStride+c],
+					srcStride)
 			}
 			if deep < rows {
-				streamTransposed(dst[c*stride+deep:], stride, src[deep*srcStride+c:], srcStride, rows-deep, s.lanes)
+				streamTransposed(dst[c*stride+deep:], stride, src[deep*srcStride+c:], srcStride, rows-deep,
+					s.lanes)
 			}
 		}
 	}

@@ -19,7 +19,8 @@ type singleSIMD struct {
 func (s *singleSIMD) apply(t *Table) {
 	stream := t.Stream
 	t.Single = Single{
-		Tile: s.Tile, SquaredDistances: s.SquaredDistances, Exp: s.Exp, Sqrt: s.Sqrt, StreamTransposed: s.StreamTransposed,
+		Tile: s.Tile, SquaredDistances: s.SquaredDistances, Exp: s.Exp, Sqrt: s.Sqrt,
+		StreamTransposed: s.StreamTransposed,
 		Stream: func(rows, cols int, dst []float32, stride int, src []float32, srcStride int) {
 			if rows == 0 || cols == 0 {
 				return
@@ -28,7 +29,8 @@ func (s *singleSIMD) apply(t *Table) {
 				singleStream(rows, cols, dst, stride, src, srcStride)
 				return
 			}
-			stream(rows, cols/2, pairs(dst[:(rows-1)*stride+cols]), stride/2, pairs(src[:(rows-1)*srcStride+cols]), srcStride/2)
+			stream(rows, cols/2, pairs(dst[:(rows-1)*stride+cols]), stride/2,
+				pairs(src[:(rows-1)*srcStride+cols]), srcStride/2)
 		},
 		MR: s.mr, NR: s.nr, Lanes: s.lanes,
 	}
@@ -54,7 +56,8 @@ func (s *singleSIMD) Tile(k int, a, b, c []float32, stride int) {
 	s.tile(k, &a[0], &b[0], &c[0], stride)
 }
 
-func (s *singleSIMD) SquaredDistances(dst, dot []float32, xx float32, yy []float32, fraction float32) (near bool) {
+func (s *singleSIMD) SquaredDistances(dst, dot []float32, xx float32, yy []float32,
+	fraction float32) (near bool) {
 	s.whole(len(dot))
 	dst, yy = dst[:len(dot)], yy[:len(dot)]
 	for lo := 0; lo < len(dot); lo += longest {
@@ -94,7 +97,8 @@ func (s *singleSIMD) StreamTransposed(dst []float32, stride int, src []float32, 
 			_ = dst[(c+7)*stride+deep-1]
 			s.streamTransposed(deep, &dst[c*stride], stride, &src[c], srcStride)
 			if deep < rows {
-				singleStreamTransposed(dst[c*stride+deep:], stride, src[deep*srcStride+c:], srcStride, rows-deep, 8)
+				singleStreamTransposed(dst[c*stride+deep:], stride, src[deep*srcStride+c:], srcStride,
+					rows-deep, 8)
 			}
 		}
 	}

@@ -172,7 +172,8 @@ func TestSingleStreams(t *testing.T) {
 	eachSingle(t, func(t *testing.T, s Single) {
 		propertytest.Check(t, func(rt *rapid.T) {
 			rows, cols := rapid.IntRange(0, 50).Draw(rt, "rows"), rapid.IntRange(0, 40).Draw(rt, "cols")
-			stride, srcStride := rapid.SampledFrom([]int{rows, rows + 3, 64}).Draw(rt, "stride"), cols+rapid.IntRange(0, 3).Draw(rt, "gap")
+			stride, srcStride := rapid.SampledFrom([]int{rows, rows + 3, 64}).Draw(rt, "stride"),
+				cols+rapid.IntRange(0, 3).Draw(rt, "gap")
 			src := drawn32(rand.New(rand.NewPCG(7, 8)), rows*srcStride+1)
 			memory := make([]float32, cols*stride+64)
 			at := 0
@@ -197,7 +198,8 @@ func TestSingleStreams(t *testing.T) {
 			whole := make([]float32, rows*(cols+2))
 			s.Stream(rows, cols, whole, cols+2, src, srcStride)
 			for r := range rows {
-				if !slices.Equal(whole[r*(cols+2):][:cols], src[r*srcStride:][:cols]) || whole[r*(cols+2)+cols] != 0 {
+				if !slices.Equal(whole[r*(cols+2):][:cols], src[r*srcStride:][:cols]) ||
+					whole[r*(cols+2)+cols] != 0 {
 					rt.Fatalf("row %d is not copied", r)
 				}
 			}

@@ -93,7 +93,8 @@ type Table struct {
 	//		Exp(row, row)
 	//	}
 	// bit-identical to this loop, but in one pass. dst, dot, xx and yy are disjoint.
-	Gaussian func(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx, yy []float64, scale, fraction float64) (near bool)
+	Gaussian func(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx,
+		yy []float64, scale, fraction float64) (near bool)
 
 	// Sweep reads four rows of a matrix once, as rows and as columns:
 	//	for r := range 4 { for j := range n {
@@ -112,7 +113,8 @@ type Table struct {
 	//	} }
 	// Sums are in the order of k; NaN and 0*Inf propagate. Fastest for cols a multiple of Lanes.
 	// dst is disjoint from the others.
-	SparseRows func(start []int, index []int32, weight, x []float64, stride, cols int, dst []float64, dstStride int)
+	SparseRows func(start []int, index []int32, weight, x []float64, stride, cols int, dst []float64,
+		dstStride int)
 
 	// SparseRecur is a step of a recurrence with a sparse matrix:
 	//	for r := range len(start) - 1 { for c := range cols {
@@ -121,7 +123,8 @@ type Table struct {
 	//		dst[r*dstStride+c] = alpha*t + beta*own[r*stride+c] + gamma*dst[r*dstStride+c]
 	//	} }
 	// in this order; NaN and 0*Inf propagate. own may be a part of x; dst is disjoint from both.
-	SparseRecur func(start []int, index []int32, weight, x []float64, stride, cols int, alpha, beta float64, own []float64, gamma float64, dst []float64, dstStride int)
+	SparseRecur func(start []int, index []int32, weight, x []float64, stride, cols int, alpha, beta float64,
+		own []float64, gamma float64, dst []float64, dstStride int)
 
 	// Stream copies a matrix to memory that will not be read soon:
 	//	for r := range rows { copy(dst[r*stride:][:cols], src[r*srcStride:]) }
@@ -180,7 +183,8 @@ type Table struct {
 	//	} }
 	// The operations are the same as in TileTo, so the result is bit-identical. Direct is for
 	// products so small that the time for packing matters.
-	Direct func(rows, cols, k int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int, c []float64, stride int)
+	Direct func(rows, cols, k int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int,
+		c []float64, stride int)
 	// Interleave packs rows of a matrix into a panel:
 	//	for l := range k { for i := range width {
 	//		dst[l*width+i] = src[i*stride+l] // 0 for i >= rows

@@ -27,8 +27,10 @@ func avx2() *simd {
 		sqrt: sqrtAVX2, squaredDistances: squaredDistancesAVX2, exp: expAVX2, expRest: expRestAVX2,
 		firstBelow: firstBelowAVX2, stream: streamAVX2, fence: fenceAVX2, narrow: narrowAVX2,
 		choleskyOnes: choleskyOnesAVX2, sweep: sweepAVX2,
-		sparse:   [4]func(int, *int, *int32, *float64, *float64, int, *float64, int){sparse1xAVX2, sparse2xAVX2, sparse3xAVX2, sparse4xAVX2},
-		recur:    [4]func(int, *int, *int32, *float64, *float64, int, *float64, int, *float64, float64, float64, float64){recur1xAVX2, recur2xAVX2, recur3xAVX2, recur4xAVX2},
+		sparse: [4]func(int, *int, *int32, *float64, *float64, int, *float64, int){sparse1xAVX2,
+			sparse2xAVX2, sparse3xAVX2, sparse4xAVX2},
+		recur: [4]func(int, *int, *int32, *float64, *float64, int, *float64, int, *float64, float64,
+			float64, float64){recur1xAVX2, recur2xAVX2, recur3xAVX2, recur4xAVX2},
 		gaussian: gaussianAVX2, streamTransposed: streamTransposedAVX2,
 	}
 }
@@ -43,8 +45,10 @@ func avx512() *simd {
 		sqrt: sqrtAVX512, squaredDistances: squaredDistancesAVX512, exp: expAVX512, expRest: expRestAVX512,
 		firstBelow: firstBelowAVX512, stream: streamAVX512, fence: fenceAVX512, narrow: narrowAVX512,
 		choleskyOnes: choleskyOnesAVX512, sweep: sweepAVX512,
-		sparse:   [4]func(int, *int, *int32, *float64, *float64, int, *float64, int){sparse1xAVX512, sparse2xAVX512, sparse3xAVX512, sparse4xAVX512},
-		recur:    [4]func(int, *int, *int32, *float64, *float64, int, *float64, int, *float64, float64, float64, float64){recur1xAVX512, recur2xAVX512, recur3xAVX512, recur4xAVX512},
+		sparse: [4]func(int, *int, *int32, *float64, *float64, int, *float64, int){sparse1xAVX512,
+			sparse2xAVX512, sparse3xAVX512, sparse4xAVX512},
+		recur: [4]func(int, *int, *int32, *float64, *float64, int, *float64, int, *float64, float64,
+			float64, float64){recur1xAVX512, recur2xAVX512, recur3xAVX512, recur4xAVX512},
 		gaussian: gaussianAVX512, streamTransposed: streamTransposedAVX512,
 	}
 }
@@ -62,9 +66,11 @@ func expRestAVX512(dst, x []float64) {
 }
 
 func avx2Single() *singleSIMD {
-	return &singleSIMD{lanes: 8, mr: 4, nr: 24, tile: singleTileAVX2, distances: singleDistancesAVX2, exp: singleExpAVX2, sqrt: singleSqrtAVX2, streamTransposed: singleStreamTransposedAVX2}
+	return &singleSIMD{lanes: 8, mr: 4, nr: 24, tile: singleTileAVX2, distances: singleDistancesAVX2,
+		exp: singleExpAVX2, sqrt: singleSqrtAVX2, streamTransposed: singleStreamTransposedAVX2}
 }
 
 func avx512Single() *singleSIMD {
-	return &singleSIMD{lanes: 16, mr: 12, nr: 32, tile: singleTileAVX512, distances: singleDistancesAVX512, exp: singleExpAVX512, sqrt: singleSqrtAVX512, streamTransposed: singleStreamTransposedAVX512}
+	return &singleSIMD{lanes: 16, mr: 12, nr: 32, tile: singleTileAVX512, distances: singleDistancesAVX512,
+		exp: singleExpAVX512, sqrt: singleSqrtAVX512, streamTransposed: singleStreamTransposedAVX512}
 }

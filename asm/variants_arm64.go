@@ -17,8 +17,10 @@ func neon() *simd {
 		sqrt: sqrtNEON, squaredDistances: squaredDistancesNEON, exp: expNEON, expRest: expRestNEON,
 		firstBelow: firstBelowNEON, narrow: narrowNEON,
 		choleskyOnes: choleskyOnesNEON, sweep: sweepNEON,
-		sparse:   [4]func(int, *int, *int32, *float64, *float64, int, *float64, int){sparse1xNEON, sparse2xNEON, sparse3xNEON, sparse4xNEON},
-		recur:    [4]func(int, *int, *int32, *float64, *float64, int, *float64, int, *float64, float64, float64, float64){recur1xNEON, recur2xNEON, recur3xNEON, recur4xNEON},
+		sparse: [4]func(int, *int, *int32, *float64, *float64, int, *float64, int){sparse1xNEON,
+			sparse2xNEON, sparse3xNEON, sparse4xNEON},
+		recur: [4]func(int, *int, *int32, *float64, *float64, int, *float64, int, *float64, float64,
+			float64, float64){recur1xNEON, recur2xNEON, recur3xNEON, recur4xNEON},
 		gaussian: gaussianNEON,
 	}
 }
@@ -30,5 +32,6 @@ func expRestNEON(dst, x []float64) {
 }
 
 func neonSingle() *singleSIMD {
-	return &singleSIMD{lanes: 4, mr: 8, nr: 12, tile: singleTileNEON, distances: singleDistancesNEON, exp: singleExpNEON, sqrt: singleSqrtNEON}
+	return &singleSIMD{lanes: 4, mr: 8, nr: 12, tile: singleTileNEON, distances: singleDistancesNEON,
+		exp: singleExpNEON, sqrt: singleSqrtNEON}
 }

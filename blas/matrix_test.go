@@ -24,7 +24,8 @@ func TestMatrixViews(t *testing.T) {
 		t.Error("a view does not share its matrix's data")
 	}
 	if row := v.Row(0); len(row) != 2 || cap(row) != 2 {
-		t.Errorf("row has length %d, capacity %d: want 2 of both, so that append cannot reach the next row", len(row), cap(row))
+		t.Errorf("row has length %d, capacity %d: want 2 of both, so that append cannot reach the next row",
+			len(row), cap(row))
 	}
 	if c := v.Clone(); c.Stride != 2 || !slices.Equal(c.Data, []float64{7, 8, 12, 13, 17, -1}) {
 		t.Errorf("clone is %+v", c)
@@ -62,10 +63,14 @@ func TestMatrixPanics(t *testing.T) {
 		"rows":             {errViewRange, func() { m.View(0, 4, 0, 3) }},
 		"columns":          {errViewRange, func() { m.View(0, 3, 2, 1) }},
 		"copy":             {errShape, func() { m.CopyFrom(NewMatrix(3, 2)) }},
-		"stride":           {errStride, func() { CheckMatrix(Matrix{Rows: 1, Cols: 2, Stride: 1, Data: m.Data}) }},
-		"zero stride":      {errStride, func() { CheckMatrix(Matrix{}) }},
-		"short":            {errShortData, func() { CheckMatrix(Matrix{Rows: 2, Cols: 2, Stride: 2, Data: m.Data[:3]}) }},
-		"not square":       {errNotSquare, func() { CheckSquare(NewMatrix(2, 3)) }},
+		"stride": {errStride, func() {
+			CheckMatrix(Matrix{Rows: 1, Cols: 2, Stride: 1, Data: m.Data})
+		}},
+		"zero stride": {errStride, func() { CheckMatrix(Matrix{}) }},
+		"short": {errShortData, func() {
+			CheckMatrix(Matrix{Rows: 2, Cols: 2, Stride: 2, Data: m.Data[:3]})
+		}},
+		"not square": {errNotSquare, func() { CheckSquare(NewMatrix(2, 3)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -77,7 +77,8 @@ func KeyOf(kind string, points [sha256.Size]byte, parts ...any) CacheKey {
 // Values are shared: nobody may write to them. bytes returns the memory of a value. An error of
 // compute is returned to every caller that waits for the value, unless it comes from the end of
 // another caller's context; errors are not kept.
-func Cached[T any](ctx context.Context, e *Engine, key func() CacheKey, bytes func(T) int64, compute func() (T, error)) (T, error) {
+func Cached[T any](ctx context.Context, e *Engine, key func() CacheKey, bytes func(T) int64,
+	compute func() (T, error)) (T, error) {
 	if e.cache == nil {
 		return compute()
 	}

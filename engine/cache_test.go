@@ -63,7 +63,10 @@ func TestCacheForgetsTheOldest(t *testing.T) {
 	for range 2000 {
 		n := rng.IntN(15)
 		fresh := false
-		if _, err := engine.Cached(context.Background(), eng, keyOf(n), eight, func() (int, error) { fresh = true; return n, nil }); err != nil {
+		if _, err := engine.Cached(context.Background(), eng, keyOf(n), eight, func() (int, error) {
+			fresh = true
+			return n, nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 		held := false
@@ -82,7 +85,9 @@ func TestCacheForgetsTheOldest(t *testing.T) {
 			t.Fatalf("%d was held: %v, computed: %v, %+v, want %v", n, held, fresh, s, order)
 		}
 	}
-	if _, err := engine.Cached(context.Background(), eng, keyOf(99), func(int) int64 { return 81 }, func() (int, error) { return 1, nil }); err != nil {
+	if _, err := engine.Cached(context.Background(), eng, keyOf(99), func(int) int64 {
+		return 81
+	}, func() (int, error) { return 1, nil }); err != nil {
 		t.Fatal(err)
 	}
 	if s := c.Stats(); s.Bytes != 80 || s.Entries != 10 {
@@ -98,7 +103,9 @@ func TestCachedForgetsFailures(t *testing.T) {
 	begun, waits := make(chan struct{}), make(chan error)
 	go func() {
 		<-begun
-		v, err := engine.Cached(context.Background(), eng, keyOf(1), eight, func() (int, error) { return 7, nil })
+		v, err := engine.Cached(context.Background(), eng, keyOf(1), eight, func() (int, error) {
+			return 7, nil
+		})
 		if v != 7 {
 			err = fmt.Errorf("value %d, %w", v, err)
 		}
@@ -123,7 +130,9 @@ func TestCachedForgetsFailures(t *testing.T) {
 		}()
 		_, _ = engine.Cached(context.Background(), eng, keyOf(2), eight, func() (int, error) { panic("oh") })
 	}()
-	if v, err := engine.Cached(context.Background(), eng, keyOf(2), eight, func() (int, error) { return 3, nil }); v != 3 || err != nil {
+	if v, err := engine.Cached(context.Background(), eng, keyOf(2), eight, func() (int, error) {
+		return 3, nil
+	}); v != 3 || err != nil {
 		t.Errorf("after a panic: %d, %v", v, err)
 	}
 	if s := c.Stats(); s.Entries != 2 {

@@ -45,10 +45,12 @@ type Engine struct {
 // New returns an engine. A negative number of workers or limit is a *fault.ParamError.
 func New(o Options) (*Engine, error) {
 	if o.Workers < 0 {
-		return nil, &fault.ParamError{Param: "workers", Value: o.Workers, Want: "a number >= 0 (0 for all processors)"}
+		return nil, &fault.ParamError{Param: "workers", Value: o.Workers,
+			Want: "a number >= 0 (0 for all processors)"}
 	}
 	if o.MemoryLimit < 0 {
-		return nil, &fault.ParamError{Param: "memory limit", Value: o.MemoryLimit, Want: "a number of bytes >= 0 (0 for no limit)"}
+		return nil, &fault.ParamError{Param: "memory limit", Value: o.MemoryLimit,
+			Want: "a number of bytes >= 0 (0 for no limit)"}
 	}
 	e := &Engine{backend: o.Backend, workers: o.Workers, limit: o.MemoryLimit, cache: o.Cache}
 	if e.workers == 0 {
@@ -78,7 +80,8 @@ func (e *Engine) Share(parts int) (*Engine, error) {
 	if limit > 0 { // 0 is no limit, so a part must not become 0
 		limit = max(1, limit/int64(parts))
 	}
-	return New(Options{Backend: e.backend, Workers: max(1, e.workers/parts), MemoryLimit: limit, Cache: e.cache})
+	return New(Options{Backend: e.backend, Workers: max(1, e.workers/parts), MemoryLimit: limit,
+		Cache: e.cache})
 }
 
 // WithCache returns an engine with another cache, nil for none, and the same backend, workers and
@@ -235,7 +238,8 @@ func (e *Engine) SymEig(ctx context.Context, a blas.Matrix, w []float64, vectors
 // eigenvectors as rows; all for k = 0 and above the order. It is the backend's SymEigTop after the
 // checks of [Engine.SymEig], and the contents of A are lost. Errors: a *fault.MemoryError,
 // ctx.Err(), and the backend's own.
-func (e *Engine) SymEigTop(ctx context.Context, a blas.Matrix, k int) (w []float64, v blas.Matrix, err error) {
+func (e *Engine) SymEigTop(ctx context.Context, a blas.Matrix,
+	k int) (w []float64, v blas.Matrix, err error) {
 	if err := e.checkEigen(ctx, a.Rows); err != nil {
 		return nil, v, err
 	}
@@ -258,5 +262,6 @@ func (e *Engine) checkEigen(ctx context.Context, n int) error {
 	if bytes < addressable { // otherwise Check refuses it anyway, and doubling would overflow
 		bytes *= 2
 	}
-	return e.Check(fmt.Sprintf("eigendecomposition of order %d", n), bytes, "use fewer points or landmarks, or raise the memory limit")
+	return e.Check(fmt.Sprintf("eigendecomposition of order %d", n), bytes,
+		"use fewer points or landmarks, or raise the memory limit")
 }

@@ -74,7 +74,8 @@ func TestCheck(t *testing.T) {
 			if c.ok && err != nil || !c.ok && !errors.As(err, &m) {
 				t.Errorf("got %v, want ok = %v", err, c.ok)
 			}
-			if !c.ok && (!strings.Contains(err.Error(), "use landmarks") || !strings.Contains(err.Error(), "kernel matrix")) {
+			if !c.ok && (!strings.Contains(err.Error(), "use landmarks") ||
+				!strings.Contains(err.Error(), "kernel matrix")) {
 				t.Errorf("message lacks the request or the hint: %v", err)
 			}
 		})
@@ -85,7 +86,8 @@ func TestMatrixBytes(t *testing.T) {
 	for _, c := range []struct {
 		rows, cols int
 		want       int64
-	}{{0, 5, 0}, {3, 4, 96}, {math.MaxInt, 0, 0}, {1 << 30, 1 << 30, math.MaxInt64}, {1 << 30, 1<<30 - 1, (1<<60 - 1<<30) * 8}} {
+	}{{0, 5, 0}, {3, 4, 96}, {math.MaxInt, 0, 0}, {1 << 30, 1 << 30, math.MaxInt64},
+		{1 << 30, 1<<30 - 1, (1<<60 - 1<<30) * 8}} {
 		if got := engine.MatrixBytes(c.rows, c.cols); got != c.want {
 			t.Errorf("MatrixBytes(%d, %d) = %d, want %d", c.rows, c.cols, got, c.want)
 		}
@@ -313,7 +315,10 @@ func TestForCancel(t *testing.T) {
 		if n := ran.Load(); n > 10+int32(workers) {
 			t.Errorf("workers=%d: %d blocks ran after the cancel at 10", workers, n-10)
 		}
-		if err := e.For(ctx, 1, 1, func(int, int) error { t.Error("ran although canceled"); return nil }); !errors.Is(err, context.Canceled) {
+		if err := e.For(ctx, 1, 1, func(int, int) error {
+			t.Error("ran although canceled")
+			return nil
+		}); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -370,7 +375,8 @@ func TestForBlockPanics(t *testing.T) {
 func TestFactorizations(t *testing.T) {
 	e := enginetest.With(t, engine.Options{MemoryLimit: 1000})
 	a := blas.MatrixOf(2, 2, []float64{4, 0, 2, 5})
-	if err := e.Cholesky(t.Context(), a); err != nil || a.At(0, 0) != 2 || a.At(1, 0) != 1 || a.At(1, 1) != 2 {
+	if err := e.Cholesky(t.Context(), a); err != nil || a.At(0, 0) != 2 || a.At(1, 0) != 1 ||
+		a.At(1, 1) != 2 {
 		t.Errorf("Cholesky of [4 2; 2 5]: %v, %v", a, err)
 	}
 	bad := blas.MatrixOf(2, 2, []float64{1, 0, 2, 1})
@@ -380,12 +386,14 @@ func TestFactorizations(t *testing.T) {
 	}
 	w := make([]float64, 2)
 	s := blas.MatrixOf(2, 2, []float64{2, 0, 1, 2})
-	if err := e.SymEig(t.Context(), s.Clone(), w, true); err != nil || math.Abs(w[0]-1) > 1e-14 || math.Abs(w[1]-3) > 1e-14 {
+	if err := e.SymEig(t.Context(), s.Clone(), w, true); err != nil || math.Abs(w[0]-1) > 1e-14 ||
+		math.Abs(w[1]-3) > 1e-14 {
 		t.Errorf("eigenvalues of [2 1; 1 2]: %v, %v", w, err)
 	}
 	for k, count := range []int{2, 1, 2, 2} { // all for 0, and above the order
 		w, v, err := e.SymEigTop(t.Context(), s.Clone(), k)
-		if err != nil || len(w) != count || v.Rows != count || math.Abs(w[0]-3) > 1e-14 || math.Abs(v.At(0, 0)-v.At(0, 1)) > 1e-14 {
+		if err != nil || len(w) != count || v.Rows != count || math.Abs(w[0]-3) > 1e-14 ||
+			math.Abs(v.At(0, 0)-v.At(0, 1)) > 1e-14 {
 			t.Errorf("top eigenpairs of [2 1; 1 2], %d of them: %v %v, %v", k, w, v.Data, err)
 		}
 	}
@@ -439,8 +447,10 @@ func TestShare(t *testing.T) {
 		limit   int64
 	}{1: {4, 1000}, 2: {2, 500}, 3: {1, 333}, 2000: {1, 1}} {
 		part, err := e.Share(parts)
-		if err != nil || part.Workers() != want.workers || part.MemoryLimit() != want.limit || part.Backend() != e.Backend() {
-			t.Errorf("%d parts: %d workers, limit %d, error %v", parts, part.Workers(), part.MemoryLimit(), err)
+		if err != nil || part.Workers() != want.workers || part.MemoryLimit() != want.limit ||
+			part.Backend() != e.Backend() {
+			t.Errorf("%d parts: %d workers, limit %d, error %v", parts, part.Workers(), part.MemoryLimit(),
+				err)
 		}
 	}
 	if unlimited, err := engine.New(engine.Options{Workers: 2}); err != nil {

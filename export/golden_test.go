@@ -25,14 +25,16 @@ func TestGolden(t *testing.T) {
 		}
 		var graph, single, linear bytes.Buffer
 		_, first := export.ONNX(context.Background(), &graph, m, export.ONNXOptions{})
-		_, second := export.ONNX(context.Background(), &single, m, export.ONNXOptions{Precision: export.Single})
+		_, second := export.ONNX(context.Background(), &single, m,
+			export.ONNXOptions{Precision: export.Single})
 		third := export.JSON(&linear, m, export.Limits{})
 		for _, err := range []error{first, second, third} {
 			if err != nil && !fault.IsInput(err) {
 				t.Errorf("%s: %v: want a graph or a refusal", file, err)
 			}
 		}
-		if (first != nil) != (graph.Len() == 0) || (second != nil) != (single.Len() == 0) || (third != nil) != (linear.Len() == 0) {
+		if (first != nil) != (graph.Len() == 0) || (second != nil) != (single.Len() == 0) ||
+			(third != nil) != (linear.Len() == 0) {
 			t.Errorf("%s: bytes of a refused export, or none of another", file)
 		}
 		if first == nil {

@@ -167,7 +167,8 @@ func (m *message) integer(field protowire.Number, v int64) {
 }
 
 func (m *message) float(field protowire.Number, v float32) {
-	m.add(protowire.AppendFixed32(protowire.AppendTag(nil, field, protowire.Fixed32Type), math.Float32bits(v)))
+	m.add(protowire.AppendFixed32(protowire.AppendTag(nil, field, protowire.Fixed32Type),
+		math.Float32bits(v)))
 }
 
 // prefix begins a field of so many bytes.
@@ -271,7 +272,8 @@ func newTensor(name string, of elementType, raw []byte, dims []int) *message {
 
 // newInfo returns a ValueInfoProto: an input or an output of any number of rows.
 func newInfo(name string, of elementType, columns int, doc string) *message {
-	rows, width, shape, tensor, kind, info := &message{}, &message{}, &message{}, &message{}, &message{}, &message{}
+	rows, width, shape, tensor, kind, info := &message{}, &message{}, &message{}, &message{}, &message{},
+		&message{}
 	rows.text(2, "rows")
 	width.integer(1, int64(columns))
 	shape.messages(1, []*message{rows, width})

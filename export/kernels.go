@@ -29,7 +29,8 @@ func (l Limits) check(what string, need, format float64) error {
 	if need <= limit {
 		return nil
 	}
-	return &fault.MemoryError{What: what, Need: int64(min(need, 1<<62)), Limit: int64(limit), Hint: "fit with fewer landmarks, or raise the memory limit"}
+	return &fault.MemoryError{What: what, Need: int64(min(need, 1<<62)), Limit: int64(limit),
+		Hint: "fit with fewer landmarks, or raise the memory limit"}
 }
 
 // source is a model to export.
@@ -55,7 +56,8 @@ func newSource(m *mustlink.Model) (*source, error) {
 	s := &source{Fitted: f}
 	with, is := f.Model.(algorithms.Formulas)
 	if !is {
-		return nil, &fault.ParamError{Param: "method of the model", Value: f.Model.Method(), Want: "one with a formula for new rows"}
+		return nil, &fault.ParamError{Param: "method of the model", Value: f.Model.Method(),
+			Want: "one with a formula for new rows"}
 	}
 	if a, is := f.Model.(interface{ Alphabet() string }); is && a.Alphabet() != "" {
 		return nil, noVectors("sequences")
@@ -67,14 +69,18 @@ func newSource(m *mustlink.Model) (*source, error) {
 	if err := checkVectors(s.formula); err != nil {
 		return nil, err
 	}
-	if s.condition = formula.Condition(s.formula); s.condition > mostCondition && !math.IsInf(s.condition, 1) {
-		return nil, fault.Data("", "the terms of the model exceed its coordinates %.0e times, so that rounding errors exceed 1e-5 of the coordinates: want a fit on scaled features", s.condition)
+	if s.condition = formula.Condition(s.formula); s.condition > mostCondition &&
+		!math.IsInf(s.condition, 1) {
+		return nil, fault.Data("",
+			"the terms of the model exceed its coordinates %.0e times, so that rounding errors exceed 1e-5 "+
+				"of the coordinates: want a fit on scaled features", s.condition)
 	}
 	return s, s.prepared()
 }
 
 func noVectors(got string) error {
-	return &fault.ParamError{Param: "points of the model", Value: got, Want: "vectors: fit a model to the features of the rows"}
+	return &fault.ParamError{Param: "points of the model", Value: got,
+		Want: "vectors: fit a model to the features of the rows"}
 }
 
 // nodes is how graphs evaluate a kernel.
@@ -189,7 +195,8 @@ func (s *source) prepared() error {
 	for _, r := range s.rules.Columns {
 		if r.Kind == prepare.Date || r.Kind == prepare.Text {
 			return &fault.ParamError{Param: fmt.Sprintf("column %q", r.Name), Value: string(r.Kind),
-				Want: "numbers, booleans or categories: make numbers of it before the fit, or leave it out with --type " + r.Name + "=drop"}
+				Want: "numbers, booleans or categories: make numbers of it before the fit, or leave it out " +
+					"with --type " + r.Name + "=drop"}
 		}
 	}
 	return nil
@@ -365,7 +372,8 @@ func (g *graph) squaredDistances(support *points.Dense, x value, exact bool) (sq
 	pairs := g.op("NonZero", []value{g.op("Less", []value{squared, g.mul(sum, g.scalar(near))})}) // 2 x pairs
 	side := func(k int) value { return g.op("Gather", []value{pairs, g.integer(k)}) }
 	differences := g.sub(g.op("Gather", []value{left, side(0)}), g.op("Gather", []value{right, side(1)}))
-	again := g.op("ReduceSumSquare", []value{differences}, attribute{"axes", []int64{1}}, attribute{"keepdims", int64(0)})
+	again := g.op("ReduceSumSquare", []value{differences}, attribute{"axes", []int64{1}},
+		attribute{"keepdims", int64(0)})
 	return g.op("ScatterND", []value{squared, g.op("Transpose", []value{pairs}), again}), sum
 }
 

@@ -56,14 +56,16 @@ func newLinear(m *mustlink.Model, limits Limits, matrices func(d, dim float64) f
 		return nil, err
 	}
 	if !isLinear(s.formula) || s.rules.Terms != nil {
-		return nil, &fault.ParamError{Param: "method of the model", Value: s.Model.Method(), Want: "one with a linear map, such as itml or rca without a kernel: export others as .onnx"}
+		return nil, &fault.ParamError{Param: "method of the model", Value: s.Model.Method(),
+			Want: "one with a linear map, such as itml or rca without a kernel: export others as .onnx"}
 	}
 	l := &linear{source: s}
 	for j, r := range s.rules.Columns {
 		l.features = append(l.features, s.featuresOf(r, cellName(j))...)
 	}
 	d, dim := float64(len(l.features)), float64(s.formula.Dim())
-	if err := limits.check(fmt.Sprintf("a linear map of %.0f features to %.0f coordinates", d, dim), 8*(elements(s.formula)+matrices(d, dim)), math.Inf(1)); err != nil {
+	if err := limits.check(fmt.Sprintf("a linear map of %.0f features to %.0f coordinates", d, dim),
+		8*(elements(s.formula)+matrices(d, dim)), math.Inf(1)); err != nil {
 		return nil, err
 	}
 	var mean []float64
@@ -214,7 +216,9 @@ func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
 	}
 	f := feature{Name: r.Name, Column: r.Name, numbers: !takesTexts(r), cell: cell}
 	if takesTexts(r) {
-		f.Present = slices.DeleteFunc(dataset.Missing(), func(text string) bool { return slices.Contains(r.Gaps, text) })
+		f.Present = slices.DeleteFunc(dataset.Missing(), func(text string) bool {
+			return slices.Contains(r.Gaps, text)
+		})
 	}
 	switch r.Kind {
 	case prepare.Number, prepare.Boolean:
@@ -228,7 +232,8 @@ func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
 			list = append(list, f)
 		}
 		if r.Indicator {
-			list = append(list, feature{Column: r.Name, Kind: kindIndicator, Texts: f.Texts, Missing: missing(1), Present: f.Present, numbers: f.numbers, cell: cell})
+			list = append(list, feature{Column: r.Name, Kind: kindIndicator, Texts: f.Texts,
+				Missing: missing(1), Present: f.Present, numbers: f.numbers, cell: cell})
 		}
 	case prepare.Category:
 		for k := range r.Width {
@@ -294,8 +299,10 @@ func JSON(w io.Writer, m *mustlink.Model, limits Limits) error {
 	e.SetIndent("", "  ")
 	return e.Encode(description{
 		Format: "mustlink linear map 1", Method: l.Model.Method(), Version: l.version(),
-		Formula:  "coordinates = transform (features - center) - offset; squared distance = (f - g)' mahalanobis (f - g)",
-		Features: l.features, Missing: dataset.Missing(), Center: l.center, Transform: rowsOf(l.transform), Offset: l.offset, Mahalanobis: rowsOf(mahalanobis),
+		Formula: "coordinates = transform (features - center) - offset; squared distance = (f - g)' " +
+			"mahalanobis (f - g)",
+		Features: l.features, Missing: dataset.Missing(), Center: l.center, Transform: rowsOf(l.transform),
+		Offset: l.offset, Mahalanobis: rowsOf(mahalanobis),
 	})
 }
 

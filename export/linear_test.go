@@ -46,7 +46,8 @@ func (l linearMap) of(f []float64) []float64 {
 
 // linearModels are models with linear maps, those of kernels among them.
 var linearModels = [][]string{
-	{"rca"}, {"itml"}, {"lmnn", "unscaled"}, {"lleratio", "mode=linear"}, {"kpca", "kernel=linear"}, {"krca", "kernel=linear", "dims=3", "form=cholesky"},
+	{"rca"}, {"itml"}, {"lmnn", "unscaled"}, {"lleratio", "mode=linear"}, {"kpca", "kernel=linear"},
+	{"krca", "kernel=linear", "dims=3", "form=cholesky"},
 }
 
 // TestJSON compares coordinates and distances of the description with those of the model.
@@ -102,17 +103,28 @@ func TestJSON(t *testing.T) {
 func TestNotLinear(t *testing.T) {
 	p := newProblem(t, 60, 4)
 	for want, err := range map[string]error{
-		`method of the model is "krca": want one with a linear map`: export.JSON(&bytes.Buffer{}, p.fit(t, "krca"), export.Limits{}),
-		`method of the model is "itml": want one with a linear map`: export.SQL(&bytes.Buffer{}, p.fit(t, "itml", "kernel=cosine"), export.Postgres, export.Limits{}),
-		`columns of the model is "without names": want names`:       export.SQL(&bytes.Buffer{}, p.fit(t, "rca"), export.Postgres, export.Limits{}),
-		`dialect is "oracle": want one of postgres`:                 export.SQL(&bytes.Buffer{}, p.fit(t, "rca"), "oracle", export.Limits{}),
+		`method of the model is "krca": want one with a linear map`: export.JSON(&bytes.Buffer{},
+			p.fit(t, "krca"), export.Limits{}),
+		`method of the model is "itml": want one with a linear map`: export.SQL(&bytes.Buffer{},
+			p.fit(t, "itml", "kernel=cosine"), export.Postgres, export.Limits{}),
+		`columns of the model is "without names": want names`: export.SQL(&bytes.Buffer{},
+			p.fit(t, "rca"), export.Postgres, export.Limits{}),
+		`dialect is "oracle": want one of postgres`: export.SQL(&bytes.Buffer{},
+			p.fit(t, "rca"), "oracle", export.Limits{}),
 		`precision is "half"`: onnxError(p.fit(t, "rca"), export.ONNXOptions{Precision: "half"}),
-		`precision is "single": want double for a model of method npkl`: onnxError(p.fit(t, "npkl"), export.ONNXOptions{Precision: export.Single}),
-		`precision is "single": want double, as float32 has no`:         onnxError(fitMixed(t, "rca", mustlink.Preparing{Kinds: map[string]mustlink.ColumnKind{"age": "category"}, Levels: 4}), export.ONNXOptions{Precision: export.Single}),
-		`the terms of the model exceed its coordinates`:                 export.JSON(&bytes.Buffer{}, offset(t, offsets["negative"], 60).fit(t, "kpca", "kernel=cosine", "unscaled"), export.Limits{}),
-		`writing the ONNX file`:                                         onnxError(p.fit(t, "krca"), export.ONNXOptions{Limits: export.Limits{Memory: 8000}}),
-		`a linear map of 4 features`:                                    export.JSON(&bytes.Buffer{}, p.fit(t, "rca"), export.Limits{Memory: 100}),
-		`model is <nil>: want a model made by Fit or Load`:              export.JSON(&bytes.Buffer{}, nil, export.Limits{}),
+		`precision is "single": want double for a model of method npkl`: onnxError(p.fit(t, "npkl"),
+			export.ONNXOptions{Precision: export.Single}),
+		`precision is "single": want double, as float32 has no`: onnxError(fitMixed(t, "rca",
+			mustlink.Preparing{Kinds: map[string]mustlink.ColumnKind{"age": "category"}, Levels: 4}),
+			export.ONNXOptions{Precision: export.Single}),
+		`the terms of the model exceed its coordinates`: export.JSON(&bytes.Buffer{},
+			offset(t, offsets["negative"], 60).fit(t, "kpca", "kernel=cosine", "unscaled"), export.Limits{}),
+		`writing the ONNX file`: onnxError(p.fit(t, "krca"),
+			export.ONNXOptions{Limits: export.Limits{Memory: 8000}}),
+		`a linear map of 4 features`: export.JSON(&bytes.Buffer{},
+			p.fit(t, "rca"), export.Limits{Memory: 100}),
+		`model is <nil>: want a model made by Fit or Load`: export.JSON(&bytes.Buffer{}, nil,
+			export.Limits{}),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v: want %s …", err, want)
@@ -175,8 +187,10 @@ func TestOffsetRuntime(t *testing.T) {
 
 // unscaledOffsets are methods that are also fitted to the numbers as they are.
 var unscaledOffsets = [][]string{
-	{"rca"}, {"xrca"}, {"lfda"}, {"covariance"}, {"itml"}, {"lmnn"}, {"mmc"}, {"raw"}, {"lleratio"}, {"krca", "dims=4"}, {"gml"}, {"llma"}, {"parts"},
-	{"kpca", "kernel=exp:width=2"}, {"kpca", "kernel=poly:degree=2"}, {"kpca", "kernel=cosine"}, {"kpca", "kernel=linear"}, {"krca", "kernel=linear"},
+	{"rca"}, {"xrca"}, {"lfda"}, {"covariance"}, {"itml"}, {"lmnn"}, {"mmc"}, {"raw"}, {"lleratio"},
+	{"krca", "dims=4"}, {"gml"}, {"llma"}, {"parts"},
+	{"kpca", "kernel=exp:width=2"}, {"kpca", "kernel=poly:degree=2"}, {"kpca", "kernel=cosine"},
+	{"kpca", "kernel=linear"}, {"krca", "kernel=linear"},
 }
 
 // addOffset adds a model, unless its points coincide up to rounding, or its export is refused since
@@ -201,7 +215,8 @@ func (r *runtime) addOffset(name string, p problem, c []string) {
 			limit = max(limit, 0x1p-50*formula.Condition(f))
 		}
 		var file bytes.Buffer
-		switch _, err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{Precision: precision}); {
+		switch _, err := export.ONNX(context.Background(), &file, m,
+			export.ONNXOptions{Precision: precision}); {
 		case err == nil:
 			r.addFile(name, file.Bytes(), precision, p.rows, nil, want, limit)
 		case !fault.IsInput(err):
@@ -216,7 +231,9 @@ func (r *runtime) addOffset(name string, p problem, c []string) {
 func TestOffsetJSON(t *testing.T) {
 	for name, columns := range offsets {
 		p := offset(t, columns, 90)
-		for _, c := range [][]string{{"rca"}, {"rca", "unscaled"}, {"itml"}, {"lfda"}, {"covariance", "unscaled"}, {"lleratio", "mode=linear"}, {"lmnn", "unscaled"}, {"kpca", "kernel=linear"}} {
+		for _, c := range [][]string{{"rca"}, {"rca", "unscaled"}, {"itml"}, {"lfda"},
+			{"covariance", "unscaled"}, {"lleratio", "mode=linear"}, {"lmnn", "unscaled"},
+			{"kpca", "kernel=linear"}} {
 			m := p.fit(t, c[0], c[1:]...)
 			var text bytes.Buffer
 			if err := export.JSON(&text, m, export.Limits{}); err != nil {
@@ -324,7 +341,8 @@ func TestRefusedPoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, x := range map[string]*mustlink.Table{
-		`points of the model is "sequences": want vectors`: sequences, `points of the model is "rows of a Gram matrix": want vectors`: products,
+		`points of the model is "sequences": want vectors`:             sequences,
+		`points of the model is "rows of a Gram matrix": want vectors`: products,
 	} {
 		m, err := mustlink.Fit(context.Background(), x, p.links, mustlink.Method("krca"))
 		if err != nil {

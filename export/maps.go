@@ -223,7 +223,8 @@ func elements(m formula.Map) (sum float64) {
 		case *formula.Expansion:
 			sum += values(part.Support) + size(part.V)
 		case *formula.Residual:
-			sum += values(part.Support) + size(part.Projection) + size(part.Directions) + size(part.References) + size(part.Weights)
+			sum += values(part.Support) + size(part.Projection) + size(part.Directions) +
+				size(part.References) + size(part.Weights)
 		case *formula.Lookup:
 			sum += values(part.Rows) + size(part.Coordinates)
 		}

@@ -10,7 +10,8 @@ import (
 
 // TestSpellings compares the spellings of words with what lower case makes of them.
 func TestSpellings(t *testing.T) {
-	for word, want := range map[string]int{"yes": 8, "über": 16, "ok": 6, "ßa": 4, "no 1": 4, "σ": 2, "": 1, "abcdefghijk": 3, "außergewöhnliches": 3} {
+	for word, want := range map[string]int{"yes": 8, "über": 16, "ok": 6, "ßa": 4, "no 1": 4, "σ": 2, "": 1,
+		"abcdefghijk": 3, "außergewöhnliches": 3} {
 		list := spellings(word, anyRune)
 		if len(list) != want {
 			t.Errorf("%q: %d spellings %.3q: want %d", word, len(list), list, want)
@@ -29,7 +30,9 @@ func TestSpellings(t *testing.T) {
 // TestKernels finds kernels that graphs do not have.
 func TestKernels(t *testing.T) {
 	for _, name := range kernel.Names() {
-		if name != "linear" && name != "spectrum" && !slices.ContainsFunc(kernels, func(n nodes) bool { return n.kernel == name }) {
+		if name != "linear" && name != "spectrum" && !slices.ContainsFunc(kernels, func(n nodes) bool {
+			return n.kernel == name
+		}) {
 			t.Errorf("graphs have no nodes for the kernel %s", name)
 		}
 	}

@@ -84,7 +84,8 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 		}
 	}
 	numbers := elements(s.formula)
-	if err := o.check("writing the ONNX file", numbers*24, math.Inf(1)); err != nil { // dense points, tensors and the file
+	// dense points, tensors and the file
+	if err := o.check("writing the ONNX file", numbers*24, math.Inf(1)); err != nil {
 		return "", err
 	}
 	if err := o.check("the ONNX file", numbers*4, largest); err != nil {
@@ -96,7 +97,9 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 	}
 	model := s.model(g)
 	if g.beyond {
-		return "", fault.Data("", "a number of the model is beyond single precision: want double precision, or a fit on scaled features")
+		return "", fault.Data("",
+			"a number of the model is beyond single precision: want double precision, or a fit on scaled "+
+				"features")
 	}
 	if err := ctx.Err(); err != nil {
 		return g.inside(), err
@@ -109,11 +112,13 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 func (s *source) checkSingle() error {
 	want := ""
 	if _, is := s.formula.(*formula.Lookup); is {
-		want = "double for a model of method " + s.Model.Method() + ", which tells its training rows by all digits"
+		want = "double for a model of method " + s.Model.Method() +
+			", which tells its training rows by all digits"
 	}
 	for _, r := range s.rules.Columns {
 		for _, text := range slices.Concat(r.Levels, r.Pair[:]) {
-			if v, err := strconv.ParseFloat(text, 64); err == nil && !takesTexts(r) && float64(float32(v)) != v {
+			if v, err := strconv.ParseFloat(text, 64); err == nil && !takesTexts(r) &&
+				float64(float32(v)) != v {
 				want = fmt.Sprintf("double, as float32 has no %s, which column %q has", text, r.Name)
 			}
 		}
@@ -132,7 +137,8 @@ const maxCondition, maxWidths = 64, 8
 // newGraph returns an empty graph. One of single precision computes in double precision where the
 // terms of the map cancel, or may do so.
 func newGraph(s *source, p Precision) *graph {
-	inside := p == Single && s.condition <= maxCondition && s.condition*widths(s.formula) <= maxCondition*maxWidths
+	inside := p == Single && s.condition <= maxCondition &&
+		s.condition*widths(s.formula) <= maxCondition*maxWidths
 	return &graph{single: inside, outside: p, x: nameNumbers}
 }
 
@@ -229,7 +235,8 @@ type Options struct {
 
 // Write writes a model in one of the formats, as [ONNX], [JSON] or [SQL] does, and returns the
 // precision in which a graph computes.
-func Write(ctx context.Context, w io.Writer, m *mustlink.Model, format string, o Options) (inside Precision, err error) {
+func Write(ctx context.Context, w io.Writer, m *mustlink.Model, format string,
+	o Options) (inside Precision, err error) {
 	switch format {
 	case "onnx":
 		return ONNX(ctx, w, m, o.ONNXOptions)

@@ -106,7 +106,9 @@ func (p problem) tryFit(t testing.TB, method string, params ...string) (*mustlin
 		options = append(options, mustlink.Targets(targets))
 	}
 	if method == "lsml" {
-		options = append(options, mustlink.Quadruplets([]mustlink.Quadruplet{{I: 0, J: 3, K: 0, L: 1}, {I: 1, J: 4, K: 1, L: 2}, {I: 2, J: 5, K: 0, L: 2}, {I: 3, J: 6, K: 7, L: 8}}))
+		options = append(options,
+			mustlink.Quadruplets([]mustlink.Quadruplet{{I: 0, J: 3, K: 0, L: 1}, {I: 1, J: 4, K: 1, L: 2},
+				{I: 2, J: 5, K: 0, L: 2}, {I: 3, J: 6, K: 7, L: 8}}))
 	}
 	return mustlink.Fit(context.Background(), table(t, p.train), p.links, options...)
 }
@@ -122,16 +124,22 @@ func embed(t testing.TB, m *mustlink.Model, x *mustlink.Table) *mat.Dense {
 
 // exportable are methods with what to fit them with. Every method is here or in refused.
 var exportable = [][]string{
-	{"krca", "dims=5"}, {"krca", "form=spectral"}, {"krca", "kernel=rbf:sigma=0.3"}, {"krca", "kernel=exp:width=2", "dims=4"},
-	{"krca", "kernel=linear", "form=spectral", "dims=3"}, {"krca", "kernel=poly:degree=2,coef=1"}, {"krca", "kernel=cosine", "dims=4"},
+	{"krca", "dims=5"}, {"krca", "form=spectral"}, {"krca", "kernel=rbf:sigma=0.3"},
+	{"krca", "kernel=exp:width=2", "dims=4"},
+	{"krca", "kernel=linear", "form=spectral", "dims=3"}, {"krca", "kernel=poly:degree=2,coef=1"},
+	{"krca", "kernel=cosine", "dims=4"},
 	{"krca", "kernel=rbf:sigma=mean@poly:degree=2", "dims=4"}, {"krca", "unscaled", "dims=5"},
 	{"kbeta", "extension=nystrom"}, {"kbeta", "extension=nystrom", "kernel=exp:width=1", "dims=3"},
 	{"gml"}, {"gml", "prior=datadep"}, {"gml", "kernel=cosine", "prior=datadep"},
 	{"lleratio"}, {"lleratio", "mode=linear"}, {"lleratio", "kernel=poly:degree=2"},
-	{"kpca", "kernel=exp:width=3", "dims=4"}, {"kpca", "kernel=cosine"}, {"kpca", "kernel=rbf:sigma=median", "dims=10"}, {"kpca", "kernel=linear"},
-	{"kpca", "kernel=sigmoid:scale=0.5@rbf:sigma=0.2", "dims=3"}, {"kpca", "kernel=exp:width=1@cosine", "dims=3"}, {"kpca", "kernel=cosine@rbf:sigma=2", "dims=3"},
-	{"itml"}, {"itml", "kernel=rbf:sigma=mean"}, {"itml", "kernel=exp:width=2"}, {"itml", "kernel=poly:degree=3,coef=1,scale=0.1"}, {"itml", "unscaled"},
-	{"rca"}, {"rca", "kernel=rbf:sigma=mean"}, {"xrca"}, {"dca"}, {"dca", "kernel=rbf:sigma=mean"}, {"mmc"}, {"lmnn"}, {"nca"}, {"lsml"}, {"scml"}, {"lfda"}, {"sdml"},
+	{"kpca", "kernel=exp:width=3", "dims=4"}, {"kpca", "kernel=cosine"},
+	{"kpca", "kernel=rbf:sigma=median", "dims=10"}, {"kpca", "kernel=linear"},
+	{"kpca", "kernel=sigmoid:scale=0.5@rbf:sigma=0.2", "dims=3"},
+	{"kpca", "kernel=exp:width=1@cosine", "dims=3"}, {"kpca", "kernel=cosine@rbf:sigma=2", "dims=3"},
+	{"itml"}, {"itml", "kernel=rbf:sigma=mean"}, {"itml", "kernel=exp:width=2"},
+	{"itml", "kernel=poly:degree=3,coef=1,scale=0.1"}, {"itml", "unscaled"},
+	{"rca"}, {"rca", "kernel=rbf:sigma=mean"}, {"xrca"}, {"dca"}, {"dca", "kernel=rbf:sigma=mean"}, {"mmc"},
+	{"lmnn"}, {"nca"}, {"lsml"}, {"scml"}, {"lfda"}, {"sdml"},
 	{"mlkr"}, {"covariance"}, {"raw"}, {"xiang"}, {"llma"}, {"parts"}, {"npkl"}, {"blend"},
 }
 
@@ -139,8 +147,10 @@ var exportable = [][]string{
 var refused = [][2]string{
 	{"kbeta", `extension of the model is "lle": want nystrom`},
 	{"forest", `method of the model is "forest"`},
-	{"klein", `method of the model is "klein"`}, {"spectral", `method of the model is "spectral"`}, {"cmvu", `method of the model is "cmvu"`},
-	{"npk", `method of the model is "npk"`}, {"simplenpkl", `method of the model is "simplenpkl"`}, {"sdplr", `method of the model is "sdplr"`},
+	{"klein", `method of the model is "klein"`}, {"spectral", `method of the model is "spectral"`},
+	{"cmvu", `method of the model is "cmvu"`},
+	{"npk", `method of the model is "npk"`}, {"simplenpkl", `method of the model is "simplenpkl"`},
+	{"sdplr", `method of the model is "sdplr"`},
 }
 
 // TestRuntime compares graphs of every method, evaluated by onnxruntime, with Embed.
@@ -155,7 +165,8 @@ func TestRuntime(t *testing.T) {
 			if precision == export.Single && (c[0] == "npkl" || c[0] == "blend") {
 				continue // refused
 			}
-			r.add(strings.NewReplacer("/", " ", ":", " ").Replace(strings.Join(c, " ")), m, precision, p.rows, nil, want)
+			r.add(strings.NewReplacer("/", " ", ":", " ").Replace(strings.Join(c, " ")), m, precision, p.rows,
+				nil, want)
 		}
 	}
 	r.addSparse(p)
@@ -181,8 +192,10 @@ func (r *runtime) addSparse(p problem) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	for name, option := range map[string]mustlink.Option{"sparse": mustlink.Unprepared(), "tfidf": mustlink.TFIDF()} {
-		m, err := mustlink.Fit(context.Background(), x, p.links, mustlink.Method("krca"), mustlink.Param("dims", "4"), option)
+	for name, option := range map[string]mustlink.Option{"sparse": mustlink.Unprepared(),
+		"tfidf": mustlink.TFIDF()} {
+		m, err := mustlink.Fit(context.Background(), x, p.links, mustlink.Method("krca"),
+			mustlink.Param("dims", "4"), option)
 		if err != nil {
 			r.t.Fatal(err)
 		}

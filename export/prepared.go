@@ -57,7 +57,8 @@ func (g *graph) prepared(s *source, numbers bool) value {
 func (g *graph) prepare(s *source) value {
 	if s.rules.Terms != nil {
 		weighted := g.mul(g.x, g.row(s.rules.Terms))
-		return g.op("Div", []value{weighted, g.op("Max", []value{g.op("Sqrt", []value{g.squares(weighted)}), g.scalar(g.least())})})
+		return g.op("Div", []value{weighted,
+			g.op("Max", []value{g.op("Sqrt", []value{g.squares(weighted)}), g.scalar(g.least())})})
 	}
 	p := &preparation{graph: g}
 	p.takeNumbers(s)
@@ -206,7 +207,8 @@ func (p *preparation) raw(rules []prepare.Rule) value {
 // scaled fills the gaps and returns (value - Mean) / Scale, 0 where Scale is 0.
 func (p *preparation) scaled(raw, gaps value, rules []prepare.Rule, fill func(prepare.Rule) float64) value {
 	n := len(rules)
-	fills, means, scales, kept := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	fills, means, scales, kept := make([]float64, n), make([]float64, n), make([]float64, n),
+		make([]float64, n)
 	plain, constant := true, false
 	for k, r := range rules {
 		fills[k], means[k], scales[k], kept[k] = fill(r), r.Mean, r.Scale, 1
@@ -240,7 +242,8 @@ func (p *preparation) booleanOfTexts(r prepare.Rule, at int) value {
 		}
 	}
 	return p.number(p.op("LabelEncoder", []value{p.text(at)},
-		attribute{"keys_strings", list.texts}, attribute{"values_floats", list.values}, attribute{"default_float", math.NaN()}))
+		attribute{"keys_strings", list.texts}, attribute{"values_floats", list.values},
+		attribute{"default_float", math.NaN()}))
 }
 
 // booleanOfNumbers returns 0, 1 or NaN for the numbers of a column.
@@ -265,7 +268,8 @@ func (p *preparation) categoryOfTexts(r prepare.Rule, at int) value {
 		list.add(text, int64(r.Missing))
 	}
 	code := p.op("LabelEncoder", []value{p.text(at)},
-		attribute{"keys_strings", list.texts}, attribute{"values_int64s", list.values}, attribute{"default_int64", int64(r.Other)})
+		attribute{"keys_strings", list.texts}, attribute{"values_int64s", list.values},
+		attribute{"default_int64", int64(r.Other)})
 	columns := make([]int, r.Width)
 	for k := range columns {
 		columns[k] = k
@@ -294,7 +298,8 @@ func (p *preparation) categoryOfNumbers(r prepare.Rule, at int) value {
 	if r.Other >= 0 { // 1 where the columns before have zeros
 		rest := value("")
 		for _, v := range list {
-			sum := p.op("ReduceMax", []value{v}, attribute{"axes", []int64{1}}, attribute{"keepdims", int64(1)})
+			sum := p.op("ReduceMax", []value{v}, attribute{"axes", []int64{1}},
+				attribute{"keepdims", int64(1)})
 			if rest == "" {
 				rest = p.sub(p.scalar(1), sum)
 			} else {

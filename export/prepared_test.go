@@ -37,14 +37,19 @@ func mixed(t testing.TB, rows int, seed uint64, fresh bool) string {
 		}
 		plan := pick("basic", "plus", "pro", "pro", "", "NA")
 		active := pick("yes", "no", "yes", "")
-		city, side := pick("Ulm", "Bonn", "Köln", "Trier", "Jena", "Gera", "Ulm", "Bonn"), pick("über", "unter", "über", "NaN")
+		city, side := pick("Ulm", "Bonn", "Köln", "Trier", "Jena", "Gera", "Ulm", "Bonn"),
+			pick("über", "unter", "über", "NaN")
 		floor, flag := rng.IntN(5), rng.IntN(2)
 		if fresh && rng.IntN(4) == 0 {
-			plan, active, city = pick("gold", "null", "?", " pro", "plus ", " NA "), pick("YES", "No", "yEs", "maybe", " no"), pick("Aachen", "O'Hara", "", " Ulm ")
-			side, income, floor, flag = pick("Über", "ÜBER", "üBER ", " unter", "UNTER", "<NA>"), pick("NA", "null", "50000"), 7, 2
+			plan, active, city = pick("gold", "null", "?", " pro", "plus ", " NA "),
+				pick("YES", "No", "yEs", "maybe", " no"), pick("Aachen", "O'Hara", "", " Ulm ")
+			side, income, floor, flag = pick("Über", "ÜBER", "üBER ", " unter", "UNTER", "<NA>"),
+				pick("NA", "null", "50000"), 7, 2
 		}
 		big := 1e6 + float64(rng.IntN(32))/16 + class // of single precision
-		lines = append(lines, fmt.Sprintf("%s,%.1f,%s,%s,%d,%d,%s,%s,%.4f", income, 30+8*class+5*rng.NormFloat64(), plan, active, floor, flag, city, side, big))
+		lines = append(lines,
+			fmt.Sprintf("%s,%.1f,%s,%s,%d,%d,%s,%s,%.4f", income, 30+8*class+5*rng.NormFloat64(), plan,
+				active, floor, flag, city, side, big))
 	}
 	path := filepath.Join(t.TempDir(), "mixed.csv")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
@@ -55,18 +60,23 @@ func mixed(t testing.TB, rows int, seed uint64, fresh bool) string {
 
 // preparings are ways to prepare a mixed table.
 var preparings = map[string]mustlink.Preparing{
-	"defaults":   {},
-	"robust":     {Scale: "robust", Impute: "mean", Indicators: true},
-	"sides":      {Impute: "sides", Indicators: true, Levels: 4},
-	"unscaled":   {Scale: "none", Impute: "constant=-1", Levels: 3},
-	"categories": {Kinds: map[string]mustlink.ColumnKind{"floor": "category", "flag": "boolean", "side": "boolean"}, Levels: 4},
-	"gaps":       {Kinds: map[string]mustlink.ColumnKind{"flag": "boolean", "side": "boolean", "plan": "category"}, Indicators: true},
-	"one kind":   {Kinds: map[string]mustlink.ColumnKind{"age": "drop", "income": "drop", "floor": "drop", "flag": "drop", "big": "drop"}},
-	"numbers":    {Kinds: map[string]mustlink.ColumnKind{"plan": "drop", "active": "drop", "city": "drop", "side": "drop"}},
+	"defaults": {},
+	"robust":   {Scale: "robust", Impute: "mean", Indicators: true},
+	"sides":    {Impute: "sides", Indicators: true, Levels: 4},
+	"unscaled": {Scale: "none", Impute: "constant=-1", Levels: 3},
+	"categories": {Kinds: map[string]mustlink.ColumnKind{"floor": "category", "flag": "boolean",
+		"side": "boolean"}, Levels: 4},
+	"gaps": {Kinds: map[string]mustlink.ColumnKind{"flag": "boolean", "side": "boolean",
+		"plan": "category"}, Indicators: true},
+	"one kind": {Kinds: map[string]mustlink.ColumnKind{"age": "drop", "income": "drop", "floor": "drop",
+		"flag": "drop", "big": "drop"}},
+	"numbers": {Kinds: map[string]mustlink.ColumnKind{"plan": "drop", "active": "drop", "city": "drop",
+		"side": "drop"}},
 }
 
 // fitMixed fits a method to a mixed table.
-func fitMixed(t testing.TB, method string, by mustlink.Preparing, options ...mustlink.Option) *mustlink.Model {
+func fitMixed(t testing.TB, method string, by mustlink.Preparing,
+	options ...mustlink.Option) *mustlink.Model {
 	t.Helper()
 	var columns mustlink.Columns
 	if by.Kinds["plan"] == "category" {
@@ -76,7 +86,8 @@ func fitMixed(t testing.TB, method string, by mustlink.Preparing, options ...mus
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mustlink.Fit(context.Background(), x, newProblem(t, 240, 2).links, append(options, mustlink.Method(method), mustlink.Prepare(by))...)
+	m, err := mustlink.Fit(context.Background(), x, newProblem(t, 240, 2).links,
+		append(options, mustlink.Method(method), mustlink.Prepare(by))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +254,8 @@ func (l linearMap) feature(j int, cell string) float64 {
 	number, err := strconv.ParseFloat(cell, 64)
 	same := func(text string) bool {
 		v, wrong := strconv.ParseFloat(text, 64)
-		return cell == text || f.Kind == "boolean" && strings.ToLower(cell) == text || err == nil && wrong == nil && v == number
+		return cell == text || f.Kind == "boolean" && strings.ToLower(cell) == text || err == nil &&
+			wrong == nil && v == number
 	}
 	at := slices.IndexFunc(f.Texts, same)
 	missing := slices.Contains(l.MissingTexts, cell) && !slices.Contains(f.NotMissing, cell)

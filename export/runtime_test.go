@@ -48,13 +48,15 @@ type job struct {
 // newRuntime skips the test without onnxruntime.
 func newRuntime(t *testing.T) *runtime {
 	if os.Getenv("MUSTLINK_ONNXRUNTIME") == "" {
-		t.Skip("MUSTLINK_ONNXRUNTIME is not set: want the folder where npm installed onnxruntime-node (make test-onnx)")
+		t.Skip("MUSTLINK_ONNXRUNTIME is not set: want the folder where npm installed onnxruntime-node " +
+			"(make test-onnx)")
 	}
 	return &runtime{t: t, folder: t.TempDir()}
 }
 
 // add exports a model; want are the coordinates of the rows x and texts.
-func (r *runtime) add(name string, m *mustlink.Model, p export.Precision, x [][]float64, texts [][]string, want *mat.Dense) {
+func (r *runtime) add(name string, m *mustlink.Model, p export.Precision, x [][]float64, texts [][]string,
+	want *mat.Dense) {
 	r.t.Helper()
 	var file bytes.Buffer
 	if _, err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{Precision: p}); err != nil {
@@ -64,10 +66,12 @@ func (r *runtime) add(name string, m *mustlink.Model, p export.Precision, x [][]
 }
 
 // addFile adds a graph.
-func (r *runtime) addFile(name string, file []byte, p export.Precision, x [][]float64, texts [][]string, want *mat.Dense, limit float64) {
+func (r *runtime) addFile(name string, file []byte, p export.Precision, x [][]float64, texts [][]string,
+	want *mat.Dense, limit float64) {
 	name = fmt.Sprintf("%03d %s %s", len(r.jobs), name, p)
 	rows, _ := want.Dims()
-	j := job{Model: name + ".onnx", Single: p == export.Single, X: name + ".x", Texts: texts, Rows: rows, Y: name + ".y"}
+	j := job{Model: name + ".onnx", Single: p == export.Single, X: name + ".x", Texts: texts, Rows: rows,
+		Y: name + ".y"}
 	var numbers []byte
 	for _, row := range x {
 		j.Columns = len(row)
@@ -154,7 +158,8 @@ func (r *runtime) compare() {
 			continue
 		}
 		if off := distance(got, r.want[k]); !(off <= r.limits[k]) {
-			r.t.Errorf("%s: coordinates differ by %.2g of the largest: want at most %.2g", j.Model, off, r.limits[k])
+			r.t.Errorf("%s: coordinates differ by %.2g of the largest: want at most %.2g", j.Model, off,
+				r.limits[k])
 		} else {
 			r.t.Logf("%s: %.2g", j.Model, off)
 		}

@@ -32,16 +32,20 @@ func SQL(w io.Writer, m *mustlink.Model, d Dialect, limits Limits) error {
 	if d != Postgres {
 		return fault.Unknown("dialect", string(d), Dialects())
 	}
-	l, err := newLinear(m, limits, func(d, dim float64) float64 { return 16 * d * dim }) // some text for each number
+	// some text for each number
+	l, err := newLinear(m, limits, func(d, dim float64) float64 { return 16 * d * dim })
 	if err != nil {
 		return err
 	}
 	if l.Features == nil {
-		return &fault.ParamError{Param: "columns of the model", Value: "without names", Want: "names: fit it to a file with a header"}
+		return &fault.ParamError{Param: "columns of the model", Value: "without names",
+			Want: "names: fit it to a file with a header"}
 	}
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "-- Coordinates in which Euclidean distance is the distance learned by %s (mustlink %s).\n", l.Model.Method(), strings.ReplaceAll(l.version(), "\n", " "))
-	fmt.Fprintf(out, "-- Replace points by the name of your table.\nWITH mustlink AS (SELECT %s AS mustlink_space),\ncells AS MATERIALIZED (SELECT *", whiteSpace)
+	fmt.Fprintf(out, "-- Coordinates in which Euclidean distance is the distance learned by %s (mustlink "+
+		"%s).\n", l.Model.Method(), strings.ReplaceAll(l.version(), "\n", " "))
+	fmt.Fprintf(out, "-- Replace points by the name of your table.\nWITH mustlink AS (SELECT %s AS "+
+		"mustlink_space),\ncells AS MATERIALIZED (SELECT *", whiteSpace)
 	for j, r := range l.rules.Columns {
 		if r.Width == 0 {
 			continue // left out
@@ -91,7 +95,8 @@ func booleanCell(r prepare.Rule, cell string) string {
 	if takesTexts(r) {
 		cell = "LOWER(" + cell + ")"
 	}
-	return double(fmt.Sprintf("CASE WHEN %s IN (%s) THEN 0 WHEN %s IN (%s) THEN 1 END", cell, of[0], cell, of[1]))
+	return double(fmt.Sprintf("CASE WHEN %s IN (%s) THEN 0 WHEN %s IN (%s) THEN 1 END", cell, of[0], cell,
+		of[1]))
 }
 
 // whiteSpace is a constant of the letters that are white space in Unicode.

@@ -35,7 +35,8 @@ func many(b *testing.B, n int) Options {
 		b.Fatal(err)
 	}
 	return Options{Table: table, Coordinates: blas.MatrixOf(n, 20, all), Columns: ColumnsOf(table.Data()),
-		File: filepath.Join(b.TempDir(), "links.csv"), Engine: eng, Fit: true, Method: "itml", Seed: 1, People: []Person{{"ann", annKey}}}
+		File: filepath.Join(b.TempDir(), "links.csv"), Engine: eng, Fit: true, Method: "itml", Seed: 1,
+		People: []Person{{"ann", annKey}}}
 }
 
 // BenchmarkNext answers 300 questions of 10,000 rows, a tenth of a second after each, with fits in
@@ -58,7 +59,8 @@ func BenchmarkNext(b *testing.B) {
 			begin := time.Now()
 			give(b, s, "ann", reply{p.I, p.J, word})
 			code, body, _ := request(s, "GET", "/"+annKey+"/state", "")
-			if took = append(took, time.Since(begin)); code != 200 || !strings.Contains(body, `"question":{`) {
+			if took = append(took, time.Since(begin)); code != 200 ||
+				!strings.Contains(body, `"question":{`) {
 				b.Fatal(code, body)
 			}
 		}
@@ -86,7 +88,8 @@ func BenchmarkFit(b *testing.B) {
 				if err := s.learn(set, count); err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(time.Since(begin).Seconds()*1000, "ms-"+[]string{"30", "100", "300", "1000"}[at])
+				b.ReportMetric(time.Since(begin).Seconds()*1000,
+					"ms-"+[]string{"30", "100", "300", "1000"}[at])
 				at++
 			}
 			p, _, _ := s.next("ann")

@@ -47,7 +47,8 @@ func Example() {
 	}
 	defer s.Close()
 	// In a program: http.ListenAndServe("127.0.0.1:8000", s).
-	answer := httptest.NewRequest("POST", "http://127.0.0.1/"+strings.ReplaceAll(key, " ", "%20")+"/answer", strings.NewReader(`{"i":0,"j":1,"answer":"must"}`))
+	answer := httptest.NewRequest("POST", "http://127.0.0.1/"+strings.ReplaceAll(key, " ", "%20")+"/answer",
+		strings.NewReader(`{"i":0,"j":1,"answer":"must"}`))
 	answer.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, answer)

@@ -116,14 +116,18 @@ func (f *file) refresh() (changed bool, err error) {
 	case errors.Is(err, fs.ErrNotExist) && f.seen == nil:
 		return false, nil
 	case err != nil:
-		return false, fault.Data(f.path, "the file of answers is gone: want it back, or a new start: %w", errors.Unwrap(err))
-	case f.seen != nil && os.SameFile(info, f.seen) && info.Size() == f.seen.Size() && info.ModTime().Equal(f.seen.ModTime()):
+		return false, fault.Data(f.path, "the file of answers is gone: want it back, or a new start: %w",
+			errors.Unwrap(err))
+	case f.seen != nil && os.SameFile(info, f.seen) && info.Size() == f.seen.Size() &&
+		info.ModTime().Equal(f.seen.ModTime()):
 		return false, nil
 	case !info.Mode().IsRegular():
 		return false, fault.Data(f.path, "it is no regular file: want one that answers are appended to")
 	}
-	if limit := f.names.context.MemoryLimit; limit > 0 && info.Size() > limit/4 { // the text, and its lines as fields
-		return false, &fault.MemoryError{What: "the answers of " + f.path, Need: 4 * info.Size(), Limit: limit, Hint: "raise the limit"}
+	// the text, and its lines as fields
+	if limit := f.names.context.MemoryLimit; limit > 0 && info.Size() > limit/4 {
+		return false, &fault.MemoryError{What: "the answers of " + f.path, Need: 4 * info.Size(),
+			Limit: limit, Hint: "raise the limit"}
 	}
 	text, err := os.ReadFile(f.path)
 	if err != nil {
@@ -169,10 +173,13 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 	mark := len(head)
 	r := csv.NewReader(bytes.NewReader(body))
 	if columns, err = r.Read(); err != nil {
-		return nil, nil, 0, fault.Data(f.path, "its header cannot be read: want a .csv with the columns i, j, %s: %w", f.answer, err)
+		return nil, nil, 0, fault.Data(f.path,
+			"its header cannot be read: want a .csv with the columns i, j, %s: %w", f.answer, err)
 	}
 	if !f.knows(columns) {
-		return nil, nil, 0, fault.Data(f.path, "the header is %s: want the columns i, j, %s, to which answers are appended", strings.Join(columns, ","), f.answer)
+		return nil, nil, 0, fault.Data(f.path,
+			"the header is %s: want the columns i, j, %s, to which answers are appended",
+			strings.Join(columns, ","), f.answer)
 	}
 	kept = mark + int(r.InputOffset())
 	var problem error
@@ -201,7 +208,8 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 		checked = text
 	}
 	if f.answer == "link" && (len(records) > 0 || problem != nil) { // with all its rules
-		if _, err := dataset.DecodeLinks(bytes.NewReader(checked), f.path, false, f.names.context); err != nil {
+		if _, err := dataset.DecodeLinks(bytes.NewReader(checked), f.path, false,
+			f.names.context); err != nil {
 			return nil, nil, 0, err
 		}
 	}
@@ -209,7 +217,8 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 		return nil, nil, 0, fault.InFile(problem, f.path)
 	}
 	if !utf8.Valid(checked) { // of a file without records, or of questions
-		return nil, nil, 0, fault.Data(f.path, "its comments or answers are not UTF-8: save the file as UTF-8 text")
+		return nil, nil, 0, fault.Data(f.path,
+			"its comments or answers are not UTF-8: save the file as UTF-8 text")
 	}
 	return columns, records, kept, nil
 }
@@ -220,17 +229,20 @@ func (f *file) above() int { return strings.Count(f.head, "\n") }
 // knows reports whether answers can be appended to a file with these columns.
 func (f *file) knows(columns []string) bool {
 	for k, c := range columns {
-		if slices.Contains(columns[:k], c) || !slices.Contains([]string{"i", "j", f.answer, "bound", "weight", "who", "when"}, c) {
+		if slices.Contains(columns[:k], c) ||
+			!slices.Contains([]string{"i", "j", f.answer, "bound", "weight", "who", "when"}, c) {
 			return false
 		}
 	}
-	return slices.Contains(columns, "i") && slices.Contains(columns, "j") && slices.Contains(columns, f.answer)
+	return slices.Contains(columns, "i") && slices.Contains(columns, "j") &&
+		slices.Contains(columns, f.answer)
 }
 
 // record reads the fields of a line.
 func (f *file) record(columns, fields []string, line int) (r record, err error) {
 	wrong := func(column, got, want string) error {
-		return &fault.DataError{Row: -1, Line: line, Column: column, Err: fmt.Errorf("the value is %q: want %s", got, want)}
+		return &fault.DataError{Row: -1, Line: line, Column: column,
+			Err: fmt.Errorf("the value is %q: want %s", got, want)}
 	}
 	r = record{line: line, fields: slices.Clone(fields)}
 	for k, text := range fields {

@@ -14,8 +14,12 @@ import (
 // FuzzFile: any content of a file of answers is an error, or answers to which another one is
 // appended; read again they are the same, and removing the new one restores them.
 func FuzzFile(f *testing.F) {
-	for _, seed := range []string{"", "i,j,link\n", "i,j,link\n0,3,must\n", "i,j,link,who,when\n0,3,must,\"a\nb\",2026-01-02T03:04:05.678Z\n1,2,cann", "\ufeffj,i,weight,link\n1,2,3,-1",
-		"i,j,link\n\"0", "i,j,link\n0,3,must\n0,3,cannot\n", "i,chunklet\n0,1\n", "i;j;link\n0;1;must\n", "\ufeff# label: a\n#\ni,j,link\n0,3,must\n", "i,j,link,when\n", "i,j,link,0\n", "i,j,link,link\n0,1,must,cannot\n",
+	for _, seed := range []string{"", "i,j,link\n", "i,j,link\n0,3,must\n",
+		"i,j,link,who,when\n0,3,must,\"a\nb\",2026-01-02T03:04:05.678Z\n1,2,cann",
+		"\ufeffj,i,weight,link\n1,2,3,-1",
+		"i,j,link\n\"0", "i,j,link\n0,3,must\n0,3,cannot\n", "i,chunklet\n0,1\n", "i;j;link\n0;1;must\n",
+		"\ufeff# label: a\n#\ni,j,link\n0,3,must\n", "i,j,link,when\n", "i,j,link,0\n",
+		"i,j,link,link\n0,1,must,cannot\n",
 		"# label: \xdf\ni,j,link", "i,j,link\n0,\xc3"} {
 		f.Add(seed)
 	}
@@ -47,7 +51,9 @@ func FuzzFile(f *testing.F) {
 				t.Fatalf("%q: record %+v, was %+v", text, r, w)
 			}
 		}
-		if err := b.rewrite(func(r *record) bool { return r.who == "ann" && r.i == 8 && r.j == 9 }, nil); err != nil || len(b.records) > before {
+		if err := b.rewrite(func(r *record) bool {
+			return r.who == "ann" && r.i == 8 && r.j == 9
+		}, nil); err != nil || len(b.records) > before {
 			t.Fatalf("%q: %d records, %v", text, len(b.records), err)
 		}
 	})
@@ -73,7 +79,8 @@ func TestTogether(t *testing.T) {
 				if k%7 == 6 {
 					word = must
 				}
-				code, body, _ := request(s, http.MethodPost, "/"+key+"/answer", fmt.Sprintf(`{"i":%d,"j":%d,"answer":%q}`, p.I, p.J, word))
+				code, body, _ := request(s, http.MethodPost, "/"+key+"/answer",
+					fmt.Sprintf(`{"i":%d,"j":%d,"answer":%q}`, p.I, p.J, word))
 				if code != 200 {
 					t.Errorf("status %d, %s", code, body)
 				}

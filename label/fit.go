@@ -187,7 +187,8 @@ func (s *Session) draw(y blas.Matrix, name string) error {
 		plane = tsne.Align(plane, s.fit.plane)
 	}
 	s.fit.plane, s.fit.learned = plane, y
-	s.fit.view = view.Layout{Name: name, XLabel: "principal direction", YLabel: "principal direction", X: plane.X, Y: plane.Y, NoScale: share == [2]float64{}}
+	s.fit.view = view.Layout{Name: name, XLabel: "principal direction", YLabel: "principal direction",
+		X: plane.X, Y: plane.Y, NoScale: share == [2]float64{}}
 	s.fit.version++
 	return nil
 }

@@ -44,7 +44,8 @@ func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/favicon.ico": // browsers ask for it
 		w.WriteHeader(http.StatusNoContent)
 	case !known:
-		problem(w, http.StatusForbidden, "the key is missing or wrong: want the address that the program printed")
+		problem(w, http.StatusForbidden,
+			"the key is missing or wrong: want the address that the program printed")
 	case s.ctx.Err() != nil:
 		problem(w, http.StatusServiceUnavailable, "the session has ended")
 	default:
@@ -73,7 +74,8 @@ func foreign(r *http.Request, page bool) bool {
 		return err != nil || !strings.EqualFold(u.Host, r.Host)
 	}
 	site := r.Header.Get("Sec-Fetch-Site")
-	followed := page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	followed := page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
 	return site != "" && site != "same-origin" && site != "none" && !followed
 }
 
@@ -112,7 +114,8 @@ func (s *Session) change(w http.ResponseWriter, r *http.Request, who, name strin
 		Replies []reply `json:"replies"`
 		Remove  []pair  `json:"remove"`
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+		kind != "application/json" {
 		problem(w, http.StatusUnsupportedMediaType, "want a body of application/json")
 		return
 	}
@@ -212,7 +215,8 @@ func (s *Session) sendState(w http.ResponseWriter, who string, c *contradiction)
 		}
 	}
 	f := &s.fit
-	out.Fit = fitState{s.o.Fit, f.running, f.version, f.method, f.took.Seconds(), f.note, append([]mark{}, f.curve...), settled(f.curve)}
+	out.Fit = fitState{s.o.Fit, f.running, f.version, f.method, f.took.Seconds(), f.note,
+		append([]mark{}, f.curve...), settled(f.curve)}
 	s.mu.Unlock()
 	send(w, out)
 }

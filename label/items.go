@@ -53,7 +53,9 @@ func ColumnsOf(d *dataset.Data) (out []Column) {
 			out = append(out, numbers(name, func(i int) float64 { return x.Row(i)[j] }))
 		}
 	case *points.Sequences:
-		out = append(out, Column{Name: "letters", Kind: Sequence, Text: func(i int) string { return string(x.Row(i)) }})
+		out = append(out, Column{Name: "letters", Kind: Sequence, Text: func(i int) string {
+			return string(x.Row(i))
+		}})
 	}
 	return out
 }
@@ -105,9 +107,10 @@ type question struct {
 	A       item    `json:"a"`
 	B       item    `json:"b"`
 	Columns []shown `json:"columns"`
-	Differs []bool  `json:"differs"` // by column: other texts, or numbers more than a standard deviation apart
-	Left    int     `json:"left"`    // columns that are not shown
-	Known   string  `json:"known"`   // what the links imply, for a pair that a person chose
+	// by column: other texts, or numbers more than a standard deviation apart
+	Differs []bool `json:"differs"`
+	Left    int    `json:"left"`  // columns that are not shown
+	Known   string `json:"known"` // what the links imply, for a pair that a person chose
 }
 
 // measure computes the standard deviations of the columns of numbers.
@@ -171,7 +174,8 @@ func Differing(columns []Column, i, j int) (list []*Column, left int) {
 
 // item returns a row with some columns.
 func (s *Session) item(i int, columns []*Column) item {
-	out := item{Row: i, Name: s.name(i), Image: s.o.Images != nil && s.o.Images.path(i) != "", Cells: []string{}}
+	out := item{Row: i, Name: s.name(i), Image: s.o.Images != nil && s.o.Images.path(i) != "",
+		Cells: []string{}}
 	for _, c := range columns {
 		text := c.Text(i)
 		if len(text) > longest {
@@ -185,7 +189,8 @@ func (s *Session) item(i int, columns []*Column) item {
 // question returns a pair of rows.
 func (s *Session) question(i, j int) question {
 	columns, left := Differing(s.o.Columns, i, j)
-	q := question{A: s.item(i, columns), B: s.item(j, columns), Left: left, Columns: []shown{}, Differs: []bool{}}
+	q := question{A: s.item(i, columns), B: s.item(j, columns), Left: left, Columns: []shown{},
+		Differs: []bool{}}
 	for _, c := range columns {
 		q.Columns = append(q.Columns, shown{c.Name, c.Kind})
 		q.Differs = append(q.Differs, c.difference(i, j) >= 1)
@@ -218,7 +223,8 @@ func (s *Session) near(row int) group {
 	var best []int
 	s.mu.Lock()
 	for i, d := range far {
-		if i == row || len(best) == groupSize && d >= far[best[groupSize-1]] || s.groups.known(row, i) != "" || s.passed[pairOf(row, i)] {
+		if i == row || len(best) == groupSize && d >= far[best[groupSize-1]] ||
+			s.groups.known(row, i) != "" || s.passed[pairOf(row, i)] {
 			continue
 		}
 		k, _ := slices.BinarySearchFunc(best, d, func(o int, d float64) int { return cmp.Compare(far[o], d) })

@@ -86,7 +86,8 @@ func (s *Session) chooser() (*activelearning.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	questions, err := activelearning.New(s.o.Coordinates, set, activelearning.Options{Seed: s.o.Seed, Classes: s.o.Classes})
+	questions, err := activelearning.New(s.o.Coordinates, set,
+		activelearning.Options{Seed: s.o.Seed, Classes: s.o.Classes})
 	if err != nil {
 		return nil, err
 	}

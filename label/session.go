@@ -100,7 +100,8 @@ type Session struct {
 func New(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{o: o, n: o.Table.Rows(), asked: map[string]activelearning.Pair{}, done: make(chan struct{})}
 	if o.Coordinates.Rows != s.n {
-		return nil, &fault.ShapeError{What: "rows of coordinates", Got: o.Coordinates.Rows, Want: fmt.Sprintf("%d, as the table has", s.n)}
+		return nil, &fault.ShapeError{What: "rows of coordinates", Got: o.Coordinates.Rows,
+			Want: fmt.Sprintf("%d, as the table has", s.n)}
 	}
 	if err := s.people(); err != nil {
 		return nil, err
@@ -108,7 +109,8 @@ func New(ctx context.Context, o Options) (*Session, error) {
 	var ids []string
 	if o.ByID {
 		if ids = o.Table.IDs(); ids == nil {
-			return nil, fault.Data(o.Table.Data().Name, "it has no ids: want a column id, or links by row number")
+			return nil, fault.Data(o.Table.Data().Name,
+				"it has no ids: want a column id, or links by row number")
 		}
 	}
 	s.names = newNames(s.n, ids, o.Engine.MemoryLimit())
@@ -145,7 +147,8 @@ func (s *Session) people() error {
 	for _, p := range s.o.People {
 		hash := sha256.Sum256([]byte(p.Key))
 		if _, twice := s.keys[hash]; twice || len(p.Key) < 16 || p.Name == byClasses {
-			return &fault.ParamError{Param: "key", Value: "of " + p.Name, Want: "at least 16 letters, different for each person"}
+			return &fault.ParamError{Param: "key", Value: "of " + p.Name,
+				Want: "at least 16 letters, different for each person"}
 		}
 		s.keys[hash] = p.Name
 	}
@@ -361,14 +364,16 @@ type step struct {
 // explain adds the path to a contradiction.
 func (s *Session) explain(c *contradiction) {
 	l := (&record{i: c.Reply.I, j: c.Reply.J, word: c.Reply.Word}).link()
-	found, ok := errors.AsType[*activelearning.ContradictionError](activelearning.Contradiction(s.n, s.all(), l))
+	found, ok := errors.AsType[*activelearning.ContradictionError](activelearning.Contradiction(s.n, s.all(),
+		l))
 	if !ok {
 		return
 	}
 	at := l.I
 	for _, l := range found.Path {
 		next := l.I + l.J - at
-		one := step{I: at, J: next, NameI: s.name(at), NameJ: s.name(next), Word: l.Sign.String(), Line: l.Line}
+		one := step{I: at, J: next, NameI: s.name(at), NameJ: s.name(next), Word: l.Sign.String(),
+			Line: l.Line}
 		for k := range s.links.records {
 			if r := &s.links.records[k]; pairOf(r.i, r.j) == pairOf(at, next) && r.word == one.Word {
 				one.Who, one.Line, one.Removable = r.who, r.line, r.who != byClasses
@@ -494,7 +499,8 @@ func (s *Session) disagreements() []disagreement {
 	out := []disagreement{}
 	for k := range s.open.records {
 		if r := &s.open.records[k]; r.word != unknown {
-			out = append(out, disagreement{r.i, r.j, s.name(r.i), s.name(r.j), r.word, r.who, r.when.Format(time.RFC3339), s.groups.known(r.i, r.j)})
+			out = append(out, disagreement{r.i, r.j, s.name(r.i), s.name(r.j), r.word, r.who,
+				r.when.Format(time.RFC3339), s.groups.known(r.i, r.j)})
 		}
 	}
 	slices.Reverse(out)

@@ -48,8 +48,9 @@ func blobs(t testing.TB, n int, path string) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Title: "blobs", Table: table, Coordinates: blas.MatrixOf(n, 3, all), Columns: ColumnsOf(table.Data()),
-		File: path, Engine: eng, Seed: 1, People: []Person{{"ann", annKey}, {"ben", benKey}}}
+	return Options{Title: "blobs", Table: table, Coordinates: blas.MatrixOf(n, 3, all),
+		Columns: ColumnsOf(table.Data()),
+		File:    path, Engine: eng, Seed: 1, People: []Person{{"ann", annKey}, {"ben", benKey}}}
 }
 
 func start(t testing.TB, o Options) *Session {
@@ -110,7 +111,8 @@ func TestQuestions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reference, err := activelearning.New(s.o.Coordinates, none, activelearning.Options{Seed: 1, Classes: classes})
+		reference, err := activelearning.New(s.o.Coordinates, none,
+			activelearning.Options{Seed: 1, Classes: classes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +132,8 @@ func TestQuestions(t *testing.T) {
 				break
 			}
 			give(t, s, "ann", reply{p.I, p.J, same(p.I, p.J)})
-			if !strings.Contains(content(t, s.o.File), fmt.Sprintf("\n%d,%d,%s,ann,", p.I, p.J, same(p.I, p.J))) {
+			if !strings.Contains(content(t, s.o.File),
+				fmt.Sprintf("\n%d,%d,%s,ann,", p.I, p.J, same(p.I, p.J))) {
 				t.Fatalf("the answer about %v is not in the file", p)
 			}
 			one := record{i: p.I, j: p.J, word: same(p.I, p.J)}
@@ -138,7 +141,8 @@ func TestQuestions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got, want := s.mustSet(t).Len(), len(reference.Links()); got != want || strings.Contains(content(t, s.o.File), byClasses) != (classes > 0) {
+		if got, want := s.mustSet(t).Len(), len(reference.Links()); got != want ||
+			strings.Contains(content(t, s.o.File), byClasses) != (classes > 0) {
 			t.Errorf("%d links: want %d", got, want)
 		}
 		all, err := s.mustSet(t).Closure()
@@ -230,7 +234,8 @@ func TestUndo(t *testing.T) {
 	if done, err := s.undo("ann"); !done || err != nil {
 		t.Fatal(done, err)
 	}
-	if got := content(t, s.o.File); !strings.HasPrefix(got, first) || strings.Count(got, "\n") != 3 || !strings.Contains(got, "0,2,cannot,ben") {
+	if got := content(t, s.o.File); !strings.HasPrefix(got, first) || strings.Count(got, "\n") != 3 ||
+		!strings.Contains(got, "0,2,cannot,ben") {
 		t.Errorf("after undo: %s", got)
 	}
 	if s.passed[pairOf(0, 9)] || s.groups.known(0, 1) != "" || s.groups.known(0, 2) != cannot {
@@ -269,7 +274,8 @@ func TestCrash(t *testing.T) {
 		again := start(t, blobs(t, 30, path))
 		give(t, again, "ann", reply{1, 4, must})
 		got := content(t, path)
-		if !strings.HasPrefix(got, whole) || !strings.Contains(got, "\n1,4,must") || strings.Count(got, "\n") < 3 {
+		if !strings.HasPrefix(got, whole) || !strings.Contains(got, "\n1,4,must") ||
+			strings.Count(got, "\n") < 3 {
 			t.Errorf("cut at %d: %q", cut, got)
 		}
 		if again := start(t, blobs(t, 30, path)); again.mustSet(t).Len() < 2 {
@@ -309,7 +315,8 @@ func TestContradiction(t *testing.T) {
 	if list := s.disagreements(); len(list) != 1 || list[0].Who != "ben" || list[0].Now != cannot {
 		t.Errorf("disagreements %+v", list)
 	}
-	if c, err := s.settle("ben", reply{0, 1, must}, []pair{{1, 6}}); c != nil || err != nil || s.groups.known(0, 1) != must {
+	if c, err := s.settle("ben", reply{0, 1, must}, []pair{{1, 6}}); c != nil || err != nil ||
+		s.groups.known(0, 1) != must {
 		t.Errorf("removed: %+v, %v", c, err)
 	}
 	if list := s.disagreements(); len(list) != 2 || list[0].Who != "ann" || list[0].Word != cannot {
@@ -329,7 +336,8 @@ func TestGroupContradictsItself(t *testing.T) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	c, err = s.answer("ann", []reply{{0, 6, cannot}, {0, 9, must}, {0, 3, cannot}, {9, 6, cannot}})
-	if err != nil || c == nil || c.Reply != (reply{0, 6, cannot}) || !slices.Equal(c.Rest, []reply{{0, 3, cannot}, {9, 6, cannot}}) || s.mustSet(t).Len() != 3 {
+	if err != nil || c == nil || c.Reply != (reply{0, 6, cannot}) ||
+		!slices.Equal(c.Rest, []reply{{0, 3, cannot}, {9, 6, cannot}}) || s.mustSet(t).Len() != 3 {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if s.mustSet(t).Consistent() != nil || s.mustSet(t).Len() != 3 {
@@ -357,7 +365,8 @@ func TestChangedMeanwhile(t *testing.T) {
 		}
 		for range 2 {
 			_, err := s.answer("ann", []reply{{2, 5, must}})
-			if err == nil || !fault.IsInput(err) || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "line 5") && !strings.Contains(err.Error(), "line 3") {
+			if err == nil || !fault.IsInput(err) || !strings.Contains(err.Error(), "line 2") ||
+				!strings.Contains(err.Error(), "line 5") && !strings.Contains(err.Error(), "line 3") {
 				t.Errorf("%q: %v", line, err)
 			}
 		}
@@ -369,7 +378,8 @@ func TestChangedMeanwhile(t *testing.T) {
 	if err := os.Remove(s.o.File); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.answer("ann", []reply{{2, 8, must}}); err == nil || !strings.Contains(err.Error(), "gone") {
+	if _, err := s.answer("ann", []reply{{2, 8, must}}); err == nil ||
+		!strings.Contains(err.Error(), "gone") {
 		t.Errorf("removed: %v", err)
 	}
 }
@@ -402,7 +412,8 @@ func TestFileOfOthers(t *testing.T) {
 	}
 	s := start(t, blobs(t, 30, path))
 	give(t, s, "ann", reply{1, 2, cannot})
-	if got := content(t, path); !strings.HasPrefix(got, "weight,link,j,i,who,when\n2,must,3,0,,\n,cannot,2,1,ann,20") {
+	if got := content(t, path); !strings.HasPrefix(got,
+		"weight,link,j,i,who,when\n2,must,3,0,,\n,cannot,2,1,ann,20") {
 		t.Errorf("%q", got)
 	}
 	if done, _ := s.undo(""); done {

@@ -89,7 +89,8 @@ func TestQuestionsAreOpen(t *testing.T) {
 				for j := i + 1; j < n; j++ {
 					sign, known := s.Known(i, j)
 					if want, there := implied[[2]int{i, j}]; known != there || sign != want {
-						t.Fatalf("rows %d and %d: known %v as %v, implied %v as %v", i, j, known, sign, there, want)
+						t.Fatalf("rows %d and %d: known %v as %v, implied %v as %v", i, j, known, sign, there,
+							want)
 					}
 				}
 			}
@@ -99,7 +100,8 @@ func TestQuestionsAreOpen(t *testing.T) {
 			}
 			pair := [2]int{min(q.I, q.J), max(q.I, q.J)}
 			if _, there := implied[pair]; there || skipped[pair] || q.I == q.J {
-				t.Fatalf("%v is queried, but it is implied (%v) or was skipped (%v)", pair, there, skipped[pair])
+				t.Fatalf("%v is queried, but it is implied (%v) or was skipped (%v)", pair, there,
+					skipped[pair])
 			}
 			if asked > n*n {
 				t.Fatal("more queries than pairs")
@@ -143,7 +145,8 @@ func TestBlobsAreFoundSoon(t *testing.T) {
 			}
 		}
 		if most := classes * (classes - 1) / 2; found == 0 || found > most {
-			t.Errorf("seed %d: %d classes after %d queries: want %d within %d", seed, s.Classes(), found, classes, most)
+			t.Errorf("seed %d: %d classes after %d queries: want %d within %d", seed, s.Classes(), found,
+				classes, most)
 		}
 		if asked > n+classes*classes {
 			t.Errorf("seed %d: %d queries assign %d rows", seed, asked, n)
@@ -199,7 +202,8 @@ func TestBatch(t *testing.T) {
 		}
 		for r := range n {
 			if sign, known := s.Known(q.J, r); used[q.J] && known && sign == links.Must && !used[r] {
-				t.Errorf("%v: row %d occurs in two queries of %v, row %d of its class in none", q, q.J, batch, r)
+				t.Errorf("%v: row %d occurs in two queries of %v, row %d of its class in none", q, q.J, batch,
+					r)
 			}
 		}
 		used[q.I], used[q.J] = true, true
@@ -221,11 +225,14 @@ func TestBatch(t *testing.T) {
 // If many rows have the same uncertain position, a batch takes one row of each position first.
 func TestBatchSpreads(t *testing.T) {
 	coordinates := blas.NewMatrix(9, 2)
-	for i, p := range [][2]float64{{0, 0}, {10, 0}, {0, 0.1}, {10, 0.1}, {5, 0}, {5.001, 0}, {5, 0.001}, {5, 8}, {5.5, -9}} {
+	for i, p := range [][2]float64{{0, 0}, {10, 0}, {0, 0.1}, {10, 0.1}, {5, 0}, {5.001, 0}, {5, 0.001},
+		{5, 8}, {5.5, -9}} {
 		coordinates.Set(i, 0, p[0])
 		coordinates.Set(i, 1, p[1])
 	}
-	s := start(t, coordinates, []links.Link{links.NewLink(0, 1, links.Cannot), links.NewLink(0, 2, links.Must), links.NewLink(1, 3, links.Must)}, Options{Classes: 2})
+	s := start(t, coordinates,
+		[]links.Link{links.NewLink(0, 1, links.Cannot), links.NewLink(0, 2, links.Must),
+			links.NewLink(1, 3, links.Must)}, Options{Classes: 2})
 	middle := 0
 	for _, q := range s.Batch(3) {
 		if q.I >= 4 && q.I <= 6 {
@@ -241,7 +248,8 @@ func TestBatchSpreads(t *testing.T) {
 // implies the opposite.
 func TestContradiction(t *testing.T) {
 	coordinates, _ := blobs(8, 2, 3, 1)
-	list := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(3, 4, links.Must)}
+	list := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 1, links.Must),
+		links.NewLink(2, 3, links.Cannot), links.NewLink(3, 4, links.Must)}
 	for k := range list {
 		list[k].Line = k + 2
 	}
@@ -251,8 +259,10 @@ func TestContradiction(t *testing.T) {
 		path string
 	}{
 		{links.NewLink(2, 0, links.Cannot), "2-1 must (line 3), 1-0 must (line 2)"},
-		{links.NewLink(0, 4, links.Must), "0-1 must (line 2), 1-2 must (line 3), 2-3 cannot (line 4), 3-4 must (line 5)"},
-		{links.NewLink(4, 0, links.Must), "4-3 must (line 5), 3-2 cannot (line 4), 2-1 must (line 3), 1-0 must (line 2)"},
+		{links.NewLink(0, 4, links.Must),
+			"0-1 must (line 2), 1-2 must (line 3), 2-3 cannot (line 4), 3-4 must (line 5)"},
+		{links.NewLink(4, 0, links.Must),
+			"4-3 must (line 5), 3-2 cannot (line 4), 2-1 must (line 3), 1-0 must (line 2)"},
 		{links.NewLink(3, 2, links.Must), "3-2 cannot (line 4)"},
 	} {
 		before := len(s.Links())
@@ -293,7 +303,8 @@ func TestResumed(t *testing.T) {
 // once.
 func TestClassesOfLinks(t *testing.T) {
 	coordinates, _ := blobs(6, 2, 3, 1)
-	triangle := []links.Link{links.NewLink(0, 1, links.Cannot), links.NewLink(1, 2, links.Cannot), links.NewLink(0, 2, links.Cannot)}
+	triangle := []links.Link{links.NewLink(0, 1, links.Cannot), links.NewLink(1, 2, links.Cannot),
+		links.NewLink(0, 2, links.Cannot)}
 	if got := start(t, coordinates, triangle, Options{Classes: 2}).Classes(); got != 3 {
 		t.Errorf("%d classes: want 3", got)
 	}
@@ -310,7 +321,9 @@ func TestBadInput(t *testing.T) {
 	if _, err := New(coordinates, few, Options{}); !isShape(err) {
 		t.Errorf("links of other rows: %v", err)
 	}
-	odd, _ := links.New(5, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Must), links.NewLink(0, 2, links.Cannot)})
+	odd, _ := links.New(5,
+		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Must),
+			links.NewLink(0, 2, links.Cannot)})
 	if _, err := New(coordinates, odd, Options{}); !fault.IsInput(err) {
 		t.Errorf("contradicting links: %v", err)
 	}
@@ -319,7 +332,8 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("a negative number of classes: %v", err)
 	}
 	s := start(t, coordinates, nil, Options{})
-	for _, l := range []links.Link{links.NewLink(0, 5, links.Must), links.NewLink(2, 2, links.Must), {I: 0, J: 1}} {
+	for _, l := range []links.Link{links.NewLink(0, 5, links.Must), links.NewLink(2, 2, links.Must),
+		{I: 0, J: 1}} {
 		if err := s.Answer(l); !fault.IsInput(err) {
 			t.Errorf("%v: %v", l, err)
 		}
@@ -341,13 +355,16 @@ func isShape(err error) bool {
 
 // A link that contradicts nothing has no contradiction: one that is new, implied, or given.
 func TestNoContradiction(t *testing.T) {
-	given := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Must), links.NewLink(2, 3, links.Cannot)}
-	for _, l := range []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 0, links.Must), links.NewLink(0, 3, links.Cannot), links.NewLink(3, 4, links.Must)} {
+	given := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Must),
+		links.NewLink(2, 3, links.Cannot)}
+	for _, l := range []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 0, links.Must),
+		links.NewLink(0, 3, links.Cannot), links.NewLink(3, 4, links.Must)} {
 		if err := Contradiction(5, given, l); err != nil {
 			t.Errorf("%v: %v", l, err)
 		}
 	}
-	for _, l := range []links.Link{links.NewLink(1, 0, links.Cannot), links.NewLink(0, 2, links.Cannot), links.NewLink(0, 3, links.Must)} {
+	for _, l := range []links.Link{links.NewLink(1, 0, links.Cannot), links.NewLink(0, 2, links.Cannot),
+		links.NewLink(0, 3, links.Must)} {
 		if err := Contradiction(5, given, l); err == nil {
 			t.Errorf("%v is accepted", l)
 		}

@@ -17,10 +17,11 @@ const CovarianceMethod = "covariance"
 
 // CovarianceAbout describes the method.
 var CovarianceAbout = algorithms.About{
-	Name:          CovarianceMethod,
-	Title:         "Covariance",
-	Summary:       "Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods",
-	Paper:         "Mahalanobis, On the generalized distance in statistics, Proceedings of the National Institute of Sciences of India 2, 1936",
+	Name:    CovarianceMethod,
+	Title:   "Covariance",
+	Summary: "Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods",
+	Paper: "Mahalanobis, On the generalized distance in statistics, Proceedings of the National " +
+		"Institute of Sciences of India 2, 1936",
 	Linear:        true,
 	Baseline:      true,
 	LinksOptional: true,

@@ -61,7 +61,8 @@ func TestCovarianceUnitCovariance(t *testing.T) {
 				want = 1
 			}
 			if !(math.Abs(mean) <= tolerance && math.Abs(product-want) <= tolerance) {
-				t.Errorf("coordinates %d and %d: mean %g, covariance %g: want 0 and %g", a, b, mean, product, want)
+				t.Errorf("coordinates %d and %d: mean %g, covariance %g: want 0 and %g", a, b, mean, product,
+					want)
 			}
 		}
 	}
@@ -82,7 +83,8 @@ func TestCovarianceAffine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found[k], err = m.Distances(t.Context(), enginetest.New(t, 2), points, [][2]int{{0, 1}, {7, 50}, {3, 3}}); err != nil {
+		if found[k], err = m.Distances(t.Context(), enginetest.New(t, 2), points,
+			[][2]int{{0, 1}, {7, 50}, {3, 3}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,9 +127,11 @@ func TestCovarianceBadInput(t *testing.T) {
 		p baseline.Covariance
 		x points.Points
 	}{
-		"one place":         {baseline.CovarianceDefaults(), gram},
-		"equal points":      {baseline.CovarianceDefaults(), &points.Dense{N: 3, D: 1, Data: []float64{2, 2, 2}}},
-		"NaN":               {baseline.CovarianceDefaults(), &points.Dense{N: 2, D: 1, Data: []float64{2, math.NaN()}}},
+		"one place": {baseline.CovarianceDefaults(), gram},
+		"equal points": {baseline.CovarianceDefaults(),
+			&points.Dense{N: 3, D: 1, Data: []float64{2, 2, 2}}},
+		"NaN": {baseline.CovarianceDefaults(),
+			&points.Dense{N: 2, D: 1, Data: []float64{2, math.NaN()}}},
 		"negative dims":     {baseline.Covariance{Dims: -1}, cloud(9)},
 		"rank_tol beyond 1": {baseline.Covariance{RankTol: 1}, cloud(9)},
 	} {

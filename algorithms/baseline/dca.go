@@ -23,10 +23,12 @@ const DCAMethod = "dca"
 
 // DCAAbout describes the method.
 var DCAAbout = algorithms.About{
-	Name:            DCAMethod,
-	Title:           "DCA",
-	Summary:         "discriminative component analysis: moves cannot-linked chunklets apart, linear or with a kernel (-k)",
-	Paper:           "Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image retrieval, CVPR 2006",
+	Name:  DCAMethod,
+	Title: "DCA",
+	Summary: "discriminative component analysis: moves cannot-linked chunklets apart, linear or " +
+		"with a kernel (-k)",
+	Paper: "Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image " +
+		"retrieval, CVPR 2006",
 	UsesCannotLinks: true,
 	Baseline:        true,
 }
@@ -103,13 +105,16 @@ func (p DCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 
 // coordinates returns the coordinates of the points in principal directions, and the function that
 // turns directions in them into a map.
-func (p DCA) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func(blas.Matrix) *fitted.Map, error) {
+func (p DCA) coordinates(ctx context.Context,
+	f *learner.Fit) (blas.Matrix, func(blas.Matrix) *fitted.Map, error) {
 	if dense, is := f.X.(*points.Dense); is && f.Kernel == (kernel.Spec{}) {
 		pc, err := linear.NewPrincipal(ctx, f.Eng, dense, p.RankTol)
 		if err != nil {
 			return blas.Matrix{}, nil, err
 		}
-		return pc.Z, func(t blas.Matrix) *fitted.Map { return fitted.WithKernel(pc.Map(f.Eng, DCAMethod, t)) }, nil
+		return pc.Z, func(t blas.Matrix) *fitted.Map {
+			return fitted.WithKernel(pc.Map(f.Eng, DCAMethod, t))
+		}, nil
 	}
 	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
 	if err != nil {
@@ -156,7 +161,8 @@ func (p DCA) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (bla
 }
 
 // dcaScatters returns C_b and C_w, both triangles.
-func dcaScatters(eng *engine.Engine, z blas.Matrix, c *linear.Classes) (between, within blas.Matrix, err error) {
+func dcaScatters(eng *engine.Engine, z blas.Matrix,
+	c *linear.Classes) (between, within blas.Matrix, err error) {
 	q := z.Cols
 	between, within = blas.NewMatrix(q, q), blas.NewMatrix(q, q)
 	means := blas.NewMatrix(len(c.Members), q)
@@ -182,7 +188,8 @@ func dcaScatters(eng *engine.Engine, z blas.Matrix, c *linear.Classes) (between,
 		}
 	}
 	if pairs == 0 {
-		return between, within, fault.Data("", "all cannot-links are within must-link components: want some between them")
+		return between, within,
+			fault.Data("", "all cannot-links are within must-link components: want some between them")
 	}
 	apart := blas.NewMatrix(pairs, q)
 	at := 0

@@ -57,7 +57,8 @@ func covariances(x *points.Dense, set *links.Set) (between, within [][]float64) 
 		for _, i := range groups[g] {
 			for a := range d {
 				for b := range d {
-					within[a][b] += (x.Row(i)[a] - mean[a]) * (x.Row(i)[b] - mean[b]) / float64(len(groups[g])) / float64(len(order))
+					within[a][b] += (x.Row(i)[a] - mean[a]) * (x.Row(i)[b] - mean[b]) /
+						float64(len(groups[g])) / float64(len(order))
 				}
 			}
 		}
@@ -71,7 +72,8 @@ func covariances(x *points.Dense, set *links.Set) (between, within [][]float64) 
 	for pair := range rivals {
 		for a := range d {
 			for b := range d {
-				between[a][b] += (means[pair[0]][a] - means[pair[1]][a]) * (means[pair[0]][b] - means[pair[1]][b]) / float64(len(rivals))
+				between[a][b] += (means[pair[0]][a] - means[pair[1]][a]) *
+					(means[pair[0]][b] - means[pair[1]][b]) / float64(len(rivals))
 			}
 		}
 	}
@@ -111,7 +113,8 @@ func TestDCADirections(t *testing.T) {
 					rt.Fatalf("directions %d and %d: %g under C_b, %g under C_w", r, s, b, c)
 				}
 			}
-			if one := form(within, w.Row(r), w.Row(r)) + l.Params.EpsRel*mean*form(between, w.Row(r), w.Row(r)); math.Abs(one-1) > 1e-6 {
+			if one := form(within, w.Row(r), w.Row(r)) +
+				l.Params.EpsRel*mean*form(between, w.Row(r), w.Row(r)); math.Abs(one-1) > 1e-6 {
 				rt.Fatalf("direction %d has C_w + eps C_b = %g", r, one)
 			}
 			if r > 0 && ratio(w.Row(r)) > ratio(w.Row(r-1))*(1+1e-9) {
@@ -178,8 +181,10 @@ func TestDCAModelFile(t *testing.T) {
 		}
 		a, errA := m.Embed(context.Background(), enginetest.New(t, 0), x)
 		b, errB := back.Embed(context.Background(), enginetest.New(t, 0), x)
-		if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || back.Kernel().String() != m.Kernel().String() {
-			t.Errorf("%q: the model that was read differs from the one that was written (%v, %v)", text, errA, errB)
+		if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) ||
+			back.Kernel().String() != m.Kernel().String() {
+			t.Errorf("%q: the model that was read differs from the one that was written (%v, %v)", text, errA,
+				errB)
 		}
 	}
 }
@@ -194,7 +199,8 @@ func TestDCABadInput(t *testing.T) {
 		}
 		return s
 	}
-	inside := list(links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Must), links.NewLink(0, 2, links.Cannot))
+	inside := list(links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Must),
+		links.NewLink(0, 2, links.Cannot))
 	twins := &points.Dense{N: 40, D: 4, Data: slices.Clone(x.Data)}
 	copy(twins.Row(1), twins.Row(0))
 	nothing := func(*DCA) {}
@@ -203,10 +209,11 @@ func TestDCABadInput(t *testing.T) {
 		x      points.Points
 		set    *links.Set
 	}{
-		"no links":  {nothing, x, list()},
-		"no must":   {nothing, x, list(links.NewLink(0, 1, links.Cannot))},
-		"inside":    {nothing, x, inside},
-		"equal":     {nothing, twins, list(links.NewLink(0, 1, links.Must), links.NewLink(0, 2, links.Cannot))},
+		"no links": {nothing, x, list()},
+		"no must":  {nothing, x, list(links.NewLink(0, 1, links.Cannot))},
+		"inside":   {nothing, x, inside},
+		"equal": {nothing, twins,
+			list(links.NewLink(0, 1, links.Must), links.NewLink(0, 2, links.Cannot))},
 		"eps_rel":   {func(p *DCA) { p.EpsRel = 0 }, x, set},
 		"dims":      {func(p *DCA) { p.Dims = -1 }, x, set},
 		"rank_tol":  {func(p *DCA) { p.RankTol = 1 }, x, set},
@@ -230,7 +237,8 @@ func TestDCABadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (DCALearner{Params: DCADefaults()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (DCALearner{Params: DCADefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }

@@ -24,7 +24,8 @@ func ExampleRCA() {
 		0, 1, 0.2, 5, -0.1, 9, 0.1, 14, // one class: near 0 in the first feature, anything in the second
 		1, 0, 1.2, 6, 0.9, 8, 1.1, 15, // the other one
 	}}
-	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1) // all pairs
+	// all pairs
+	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,7 +53,8 @@ func ExampleXRCA() {
 		0, 1, 0.2, 5, -0.1, 9, 0.1, 14, // one class: near 0 in the first feature, anything in the second
 		1, 0, 1.2, 6, 0.9, 8, 1.1, 15, // the other one
 	}}
-	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1) // all pairs
+	// all pairs
+	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -82,7 +84,8 @@ func ExampleDCA() {
 		0, 1, 0.2, 5, -0.1, 9, 0.1, 14, // one class: near 0 in the first feature, anything in the second
 		1, 0, 1.2, 6, 0.9, 8, 1.1, 15, // the other one
 	}}
-	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1) // all pairs
+	// all pairs
+	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -110,7 +113,8 @@ func ExampleMMC() {
 		0, 1, 0.2, 5, -0.1, 9, 0.1, 14, // one class: near 0 in the first feature, anything in the second
 		1, 0, 1.2, 6, 0.9, 8, 1.1, 15, // the other one
 	}}
-	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1) // all pairs
+	// all pairs
+	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -140,7 +144,8 @@ func ExampleLMNN() {
 		0, 1, 0.2, 5, -0.1, 9, 0.1, 14, // one class: near 0 in the first feature, anything in the second
 		1, 0, 1.2, 6, 0.9, 8, 1.1, 15, // the other one
 	}}
-	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1) // all pairs
+	// all pairs
+	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -170,7 +175,8 @@ func ExampleNCA() {
 		0, 1, 0.2, 5, -0.1, 9, 0.1, 14, // one class: near 0 in the first feature, anything in the second
 		1, 0, 1.2, 6, 0.9, 8, 1.1, 15, // the other one
 	}}
-	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1) // all pairs
+	// all pairs
+	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -253,7 +259,8 @@ func ExampleLFDA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	x := &points.Dense{N: 9, D: 2, Data: []float64{-9, 3, -8, 0, -10, 1, 8, 2, 10, 0, 9, 1, 0, 3, 1, 0, -1, 2}}
+	x := &points.Dense{N: 9, D: 2,
+		Data: []float64{-9, 3, -8, 0, -10, 1, 8, 2, 10, 0, 9, 1, 0, 3, 1, 0, -1, 2}}
 	classes, err := links.FromLabels([]string{"a", "a", "a", "a", "a", "a", "b", "b", "b"})
 	if err != nil {
 		log.Fatal(err)
@@ -307,7 +314,8 @@ func ExampleXiang() {
 		0, 1, 0.2, 5, -0.1, 9, 0.1, 14, // one class: near 0 in the first feature, anything in the second
 		1, 0, 1.2, 6, 0.9, 8, 1.1, 15, // the other one
 	}}
-	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1) // all pairs
+	// all pairs
+	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -24,10 +24,12 @@ const LFDAMethod = "lfda"
 
 // LFDAAbout describes the method.
 var LFDAAbout = algorithms.About{
-	Name:            LFDAMethod,
-	Title:           "LFDA",
-	Summary:         "local Fisher discriminant analysis, linear; learns from classes (--links-from-labels all)",
-	Paper:           "Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis, JMLR 8, 2007",
+	Name:  LFDAMethod,
+	Title: "LFDA",
+	Summary: "local Fisher discriminant analysis, linear; learns from classes (--links-from-labels " +
+		"all)",
+	Paper: "Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher " +
+		"discriminant analysis, JMLR 8, 2007",
 	Linear:          true,
 	UsesCannotLinks: true,
 	Baseline:        true,
@@ -104,7 +106,8 @@ func (p LFDA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 		return nil, err
 	}
 	if q := pc.Z.Cols; p.Dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: p.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the points vary", q)}
+		return nil, &fault.ParamError{Param: "dims", Value: p.Dims,
+			Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the points vary", q)}
 	}
 	f.Report(algorithms.Progress{Stage: "local scatter"})
 	within, between, err := lfdaScatters(ctx, eng, pc.Z, c, p.differences)
@@ -122,14 +125,16 @@ func (p LFDA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 }
 
 // directions returns the rows t, as columns, in principal coordinates. It overwrites the matrices.
-func (p LFDA) directions(ctx context.Context, eng *engine.Engine, within, between blas.Matrix, status *algorithms.Status) (blas.Matrix, error) {
+func (p LFDA) directions(ctx context.Context, eng *engine.Engine, within, between blas.Matrix,
+	status *algorithms.Status) (blas.Matrix, error) {
 	q, be := within.Rows, eng.Backend()
 	white, err := linear.Whiten(ctx, eng, within, p.EpsRel, 0)
 	if err != nil {
 		return white, err
 	}
 	if white.Rows == 0 {
-		return white, fault.Data("", "the points of every class are equal, or have no neighbors: want classes that vary")
+		return white, fault.Data("",
+			"the points of every class are equal, or have no neighbors: want classes that vary")
 	}
 	half, turn, v := blas.NewMatrix(q, q), blas.NewMatrix(q, q), make([]float64, q)
 	be.Gemm(false, false, 1, white, between, 0, half)
@@ -142,7 +147,8 @@ func (p LFDA) directions(ctx context.Context, eng *engine.Engine, within, betwee
 		dims--
 	}
 	if weighted && !(v[q-1] > 0) {
-		weighted, status.Message = false, "no direction separates the classes more than their neighborhoods: the best direction is kept"
+		weighted, status.Message = false,
+			"no direction separates the classes more than their neighborhoods: the best direction is kept"
 	}
 	columns, rows := blas.NewMatrix(q, dims), blas.NewMatrix(dims, q)
 	for r := range dims { // eigenvalues ascend
@@ -161,7 +167,9 @@ func (p LFDA) directions(ctx context.Context, eng *engine.Engine, within, betwee
 // lfdaScatters returns Sw and Sb of the points z. The sum over the pairs of a class is X'Y, where Y
 // has the differences. Two classes that differ, with means m_k, m_l and scatters S_k, S_l, add (n_l
 // S_k + n_k S_l + n_k n_l (m_k - m_l)(m_k - m_l)') / n to Sb.
-func lfdaScatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *linear.Classes, differences func(context.Context, *engine.Engine, blas.Matrix) (blas.Matrix, error)) (within, between blas.Matrix, err error) {
+func lfdaScatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *linear.Classes,
+	differences func(context.Context, *engine.Engine, blas.Matrix) (blas.Matrix, error)) (within,
+	between blas.Matrix, err error) {
 	n, be := float64(z.Rows), eng.Backend()
 	within, between = eng.NewMatrix(z.Cols, z.Cols), eng.NewMatrix(z.Cols, z.Cols)
 	means, apart := eng.NewMatrix(len(c.Members), z.Cols), []links.Link(nil)
@@ -183,7 +191,8 @@ func lfdaScatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *lin
 		be.Gemm(true, false, rivals/n, x, x, 1, between)
 	}
 	if len(apart) == 0 {
-		return within, between, fault.Data("", "all cannot-links join points of one class: want some between classes")
+		return within, between,
+			fault.Data("", "all cannot-links join points of one class: want some between classes")
 	}
 	err = linear.LinkScatter(ctx, eng, means, apart, between)
 	eng.Mirror(within)

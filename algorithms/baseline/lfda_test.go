@@ -31,7 +31,8 @@ func lfdaWith(change func(p *LFDA)) LFDA {
 	return p
 }
 
-func lfdaFitted(t enginetest.Fataler, eng *engine.Engine, p LFDA, x points.Points, set *links.Set) blas.Matrix {
+func lfdaFitted(t enginetest.Fataler, eng *engine.Engine, p LFDA, x points.Points,
+	set *links.Set) blas.Matrix {
 	t.Helper()
 	w, _ := fittest.On[*LFDAModel](t, eng, LFDALearner{Params: p}, x, set).Transform()
 	return w
@@ -95,7 +96,8 @@ func wantEqual(t *rapid.T, what string, got, want blas.Matrix, tolerance float64
 // lfdaDraw returns points of several classes, far from 0; not all of the classes are known to
 // differ.
 func lfdaDraw(t *rapid.T, n, d int) (*points.Dense, *links.Set) {
-	x, _, set := enginetest.Bands(t, n, d, rapid.IntRange(3, 30).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+	x, _, set := enginetest.Bands(t, n, d, rapid.IntRange(3, 30).Draw(t, "pairs"),
+		rapid.Uint64().Draw(t, "seed"))
 	for k := range x.Data {
 		x.Data[k] += 100
 	}
@@ -107,7 +109,8 @@ func lfdaDraw(t *rapid.T, n, d int) (*points.Dense, *links.Set) {
 func TestLFDAScatters(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, set := lfdaDraw(rt, 45, rapid.IntRange(1, 5).Draw(rt, "features"))
-		eng, c, neighbors := enginetest.New(rt, 2), linear.NewClasses(set), rapid.IntRange(1, 9).Draw(rt, "neighbors")
+		eng, c, neighbors := enginetest.New(rt, 2), linear.NewClasses(set),
+			rapid.IntRange(1, 9).Draw(rt, "neighbors")
 		z := blas.MatrixOf(x.N, x.D, x.Data).Select(c.Rows)
 		p := lfdaWith(func(p *LFDA) { p.Neighbors = neighbors })
 		within, between, err := lfdaScatters(context.Background(), eng, z, c, p.differences)
@@ -221,7 +224,8 @@ func TestLFDAEigen(t *testing.T) {
 		params.Scaling = LFDAWeighted
 		for r, weighted := 0, lfdaFitted(rt, enginetest.New(rt, 1), params, x, set); r < weighted.Rows; r++ {
 			for j, v := range weighted.Row(r) {
-				if want := math.Sqrt(values.At(r, r)) * plain.At(r, j); math.Abs(v-want) > 1e-6*math.Sqrt(size)*slices.Max(plain.Data) {
+				if want := math.Sqrt(values.At(r, r)) *
+					plain.At(r, j); math.Abs(v-want) > 1e-6*math.Sqrt(size)*slices.Max(plain.Data) {
 					rt.Fatalf("weighted row %d has %g, want %g", r, v, want)
 				}
 			}
@@ -283,7 +287,8 @@ func TestLFDASame(t *testing.T) {
 	for _, metric := range []LFDAScaling{LFDAWeighted, LFDAOrthonormalized, LFDAPlain} {
 		params := lfdaWith(func(p *LFDA) { p.Scaling = metric })
 		w := lfdaFitted(t, enginetest.New(t, 1), params, x, set)
-		if other := lfdaFitted(t, enginetest.New(t, 4), params, x, enginetest.Links(t, 300, list)); !slices.Equal(w.Data, other.Data) {
+		if other := lfdaFitted(t, enginetest.New(t, 4), params, x,
+			enginetest.Links(t, 300, list)); !slices.Equal(w.Data, other.Data) {
 			t.Errorf("%s: links in another order, or another number of workers, change the map", metric)
 		}
 	}
@@ -293,7 +298,9 @@ func TestLFDASame(t *testing.T) {
 // is then the first row of the plain one, and the status reports it.
 func TestLFDANoDirection(t *testing.T) {
 	x := &points.Dense{N: 6, D: 2, Data: []float64{-1, 0, 1, 0, 0, -2, 0, 2, 0, 0, 0, 0}}
-	set := enginetest.Links(t, 6, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Must), links.NewLink(4, 5, links.Cannot)})
+	set := enginetest.Links(t, 6,
+		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Must),
+			links.NewLink(4, 5, links.Cannot)})
 	eng := enginetest.New(t, 1)
 	m, err := LFDALearner{Params: LFDADefaults()}.Fit(t.Context(), eng, x, set)
 	if err != nil {
@@ -301,7 +308,8 @@ func TestLFDANoDirection(t *testing.T) {
 	}
 	w, _ := m.(*LFDAModel).Transform()
 	plain := lfdaFitted(t, eng, lfdaWith(func(p *LFDA) { p.Scaling = LFDAPlain }), x, set)
-	if w.Rows != 1 || !slices.Equal(w.Row(0), plain.Row(0)) || !strings.Contains(m.Status().Message, "no direction") {
+	if w.Rows != 1 || !slices.Equal(w.Row(0), plain.Row(0)) ||
+		!strings.Contains(m.Status().Message, "no direction") {
 		t.Errorf("%d rows, %v of %v, status %+v", w.Rows, w.Data, plain.Data, m.Status())
 	}
 }
@@ -338,7 +346,8 @@ func TestLFDABadInput(t *testing.T) {
 		"infinity":      {nothing, inf, set, "row 3"},
 		"zeros":         {nothing, &points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, "no variance"},
 	} {
-		if _, err := (LFDALearner{Params: lfdaWith(c.change)}).Fit(t.Context(), eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.says) {
+		if _, err := (LFDALearner{Params: lfdaWith(c.change)}).Fit(t.Context(), eng, c.x,
+			c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, want one of the input that says %q", name, err, c.says)
 		}
 	}
@@ -354,7 +363,8 @@ func TestLFDABadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (LFDALearner{Params: LFDADefaults()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (LFDALearner{Params: LFDADefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }

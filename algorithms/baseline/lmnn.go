@@ -24,10 +24,11 @@ const LMNNMethod = "lmnn"
 
 // LMNNAbout describes the method.
 var LMNNAbout = algorithms.About{
-	Name:            LMNNMethod,
-	Title:           "LMNN",
-	Summary:         "large margin nearest neighbors, linear; learns from classes (--links-from-labels all)",
-	Paper:           "Weinberger, Blitzer & Saul, Distance metric learning for large margin nearest neighbor classification, NIPS 18, 2006",
+	Name:    LMNNMethod,
+	Title:   "LMNN",
+	Summary: "large margin nearest neighbors, linear; learns from classes (--links-from-labels all)",
+	Paper: "Weinberger, Blitzer & Saul, Distance metric learning for large margin nearest " +
+		"neighbor classification, NIPS 18, 2006",
 	Linear:          true,
 	UsesCannotLinks: true,
 	Baseline:        true,
@@ -103,7 +104,9 @@ func (p LMNN) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	c := linear.NewClasses(f.Links)
 	pc.KeepRank(p.Rank, len(c.Rows))
 	if q := pc.Z.Cols; p.Dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: p.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the map is learned", q)}
+		return nil, &fault.ParamError{Param: "dims", Value: p.Dims,
+			Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the map is learned",
+				q)}
 	}
 	problem, err := newLMNNProblem(ctx, f.Eng, p, pc.Z.Select(c.Rows), pc.StandardDeviations(), c)
 	if err != nil {
@@ -114,7 +117,8 @@ func (p LMNN) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	status := f.Status(algorithms.Status{Converged: run.converged, Iterations: len(run.trace) - 1, Message: run.message()})
+	status := f.Status(algorithms.Status{Converged: run.converged, Iterations: len(run.trace) - 1,
+		Message: run.message()})
 	return fitted.NewTraced(pc.Map(f.Eng, LMNNMethod, problem.undivided(a)), p, status, run.trace), nil
 }
 
@@ -142,7 +146,8 @@ type lmnnProblem struct {
 }
 
 // newLMNNProblem keeps the principal coordinates z and divides them by their standard deviations.
-func newLMNNProblem(ctx context.Context, eng *engine.Engine, p LMNN, z blas.Matrix, scale []float64, c *linear.Classes) (*lmnnProblem, error) {
+func newLMNNProblem(ctx context.Context, eng *engine.Engine, p LMNN, z blas.Matrix, scale []float64,
+	c *linear.Classes) (*lmnnProblem, error) {
 	pr := &lmnnProblem{eng: eng, params: p, z: z, classes: c, scale: scale}
 	lists := make([][]int32, z.Rows)
 	t := eng.Backend().Kernels()
@@ -320,7 +325,8 @@ func (p *lmnnProblem) search(ctx context.Context, y blas.Matrix) (*nearby, error
 		total += len(list)
 	}
 	const each = 4*2 + 8*6 // bytes of an edge, including its evaluation
-	if err := p.eng.Check("lmnn: pairs of nearby points", int64(total)*each, "use fewer points, or standardize the data"); err != nil {
+	if err := p.eng.Check("lmnn: pairs of nearby points", int64(total)*each,
+		"use fewer points, or standardize the data"); err != nil {
 		return nil, err
 	}
 	return &nearby{newLMNNGraph(lists), y.Clone(), radius}, nil

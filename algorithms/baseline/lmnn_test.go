@@ -155,13 +155,16 @@ func lmnnSquare(w blas.Matrix) [][]float64 {
 // of all triples, and that it falls.
 func TestLMNNObjectiveIsExactAndFalls(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
-		n, d, classes := rapid.IntRange(12, 60).Draw(t, "n"), rapid.IntRange(2, 6).Draw(t, "d"), rapid.IntRange(2, 4).Draw(t, "classes")
-		x, labels := labeled(n, d, classes, rapid.Float64Range(0.1, 3).Draw(t, "noise"), rapid.Uint64().Draw(t, "seed"))
+		n, d, classes := rapid.IntRange(12, 60).Draw(t, "n"), rapid.IntRange(2, 6).Draw(t, "d"),
+			rapid.IntRange(2, 4).Draw(t, "classes")
+		x, labels := labeled(n, d, classes, rapid.Float64Range(0.1, 3).Draw(t, "noise"),
+			rapid.Uint64().Draw(t, "seed"))
 		for range rapid.IntRange(0, 5).Draw(t, "unlabeled") {
 			labels[rapid.IntRange(0, n-1).Draw(t, "row")] = ""
 		}
 		p := wholeSpace()
-		p.Neighbors, p.Mu = rapid.IntRange(1, 4).Draw(t, "neighbors"), rapid.Float64Range(0.2, 0.8).Draw(t, "mu")
+		p.Neighbors, p.Mu = rapid.IntRange(1, 4).Draw(t, "neighbors"),
+			rapid.Float64Range(0.2, 0.8).Draw(t, "mu")
 		p.Dims, p.MaxIter = rapid.IntRange(0, 2).Draw(t, "dims"), rapid.IntRange(1, 40).Draw(t, "iterations")
 		set, err := links.FromLabels(labels)
 		if err != nil {
@@ -186,7 +189,8 @@ func TestLMNNObjectiveIsExactAndFalls(t *testing.T) {
 			}
 		}
 		w, _ := m.Transform()
-		if want, _ := bruteForce(x, labels, p, lmnnSquare(w)); !(math.Abs(m.Objective()-want) <= 1e-9*want+1e-12*trace[0]) {
+		if want, _ := bruteForce(x, labels, p,
+			lmnnSquare(w)); !(math.Abs(m.Objective()-want) <= 1e-9*want+1e-12*trace[0]) {
 			t.Fatalf("objective %.15g, all triples give %.15g", m.Objective(), want)
 		}
 	})
@@ -199,7 +203,8 @@ func TestLMNNGradient(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	set := fromLabels(t, labels)
 	p := wholeSpace()
-	pr, err := newLMNNProblem(ctx, eng, p, blas.MatrixOf(x.N, x.D, slices.Clone(x.Data)), nil, linear.NewClasses(set))
+	pr, err := newLMNNProblem(ctx, eng, p, blas.MatrixOf(x.N, x.D, slices.Clone(x.Data)), nil,
+		linear.NewClasses(set))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +410,8 @@ func TestLMNNModelFile(t *testing.T) {
 	}
 	a, _ := m.Transform()
 	b, _ := back.Transform()
-	if !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Trace(), back.Trace()) || back.Status().Iterations != m.Status().Iterations {
+	if !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Trace(), back.Trace()) ||
+		back.Status().Iterations != m.Status().Iterations {
 		t.Error("the model that was read differs from the one that was written")
 	}
 	for name, spoil := range map[string]func(f *model.File){
@@ -468,7 +474,8 @@ func TestLMNNBadInput(t *testing.T) {
 		"max_iter":        {x, good, with(func(p *LMNN) { p.MaxIter = 0 })},
 		"rank_tol":        {x, good, with(func(p *LMNN) { p.RankTol = 1 })},
 	} {
-		if _, err := (LMNNLearner{Params: c.p}).Fit(context.Background(), enginetest.New(t, 0), c.x, c.set); !fault.IsInput(err) {
+		if _, err := (LMNNLearner{Params: c.p}).Fit(context.Background(), enginetest.New(t, 0), c.x,
+			c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}

@@ -38,7 +38,8 @@ func (s *descent) minimize(ctx context.Context) (blas.Matrix, error) {
 	fresh := true // fresh: the direction does not depend on earlier steps
 	last := blas.NewMatrix(s.a.Rows, s.a.Cols)
 	for len(s.trace) <= s.params.MaxIter && !s.converged {
-		s.report(algorithms.Progress{Stage: "descent", Done: len(s.trace) - 1, Total: s.params.MaxIter, Objective: s.f})
+		s.report(algorithms.Progress{Stage: "descent", Done: len(s.trace) - 1, Total: s.params.MaxIter,
+			Objective: s.f})
 		h.Direction(s.p.Data, s.gradientA.Data)
 		last.CopyFrom(s.gradientA)
 		t, err := s.step(ctx, k.Dot(s.p.Data, s.gradientA.Data))
@@ -173,7 +174,8 @@ func (s *descent) message() string {
 	if s.converged {
 		return ""
 	}
-	return fmt.Sprintf("%d iterations did not reach the tolerance %g: raise max_iter or tol", s.params.MaxIter, s.params.Tol)
+	return fmt.Sprintf("%d iterations did not reach the tolerance %g: raise max_iter or tol",
+		s.params.MaxIter, s.params.Tol)
 }
 
 // line is the objective along y + t d: every squared distance is a parabola c0 + c1 t + c2 t^2.

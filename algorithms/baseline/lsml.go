@@ -19,10 +19,11 @@ import (
 
 // LSMLAbout describes the method.
 var LSMLAbout = algorithms.About{
-	Name:            LSMLMethod,
-	Title:           "LSML",
-	Summary:         "least squared-residual metric learning from relative comparisons, linear",
-	Paper:           "Liu, Guo, Sun, Wu & Zhang, Metric learning from relative comparisons by minimizing squared residual, ICDM 2012",
+	Name:    LSMLMethod,
+	Title:   "LSML",
+	Summary: "least squared-residual metric learning from relative comparisons, linear",
+	Paper: "Liu, Guo, Sun, Wu & Zhang, Metric learning from relative comparisons by minimizing " +
+		"squared residual, ICDM 2012",
 	Linear:          true,
 	UsesCannotLinks: true,
 	UsesTriplets:    true,
@@ -121,7 +122,9 @@ func (p LSML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	}
 	z := pc.Z.Clone()
 	linear.DivideColumns(z, units)
-	found, err := logdet.Compare(ctx, f.Eng, z, list, logdet.CompareOptions{Tolerance: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("descent", p.MaxIter)})
+	found, err := logdet.Compare(ctx, f.Eng, z, list,
+		logdet.CompareOptions{Tolerance: p.Tol, MaxIter: p.MaxIter,
+			Progress: f.Bounded("descent", p.MaxIter)})
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +159,9 @@ func (p LSML) comparisons(f *learner.Fit) ([]logdet.Comparison, error) {
 		out = append(out, logdet.Comparison{I: m.I, J: m.J, K: c.I, L: c.J, Weight: m.Weight * c.Weight})
 	}
 	if len(out) == 0 {
-		return nil, fault.Data("", "%s learns from comparisons: want must-links and cannot-links, got %d and %d, or quadruplets or triplets", LSMLMethod, len(must), len(cannot))
+		return nil, fault.Data("",
+			"%s learns from comparisons: want must-links and cannot-links, got %d and %d, or quadruplets "+
+				"or triplets", LSMLMethod, len(must), len(cannot))
 	}
 	total := 0.0
 	for _, c := range out {

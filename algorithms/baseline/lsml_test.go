@@ -85,7 +85,8 @@ func comparisonsOf(set *links.Set) (list []links.Quadruplet) {
 func TestLSMLOptimum(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const n, d = 40, 3
-		x, _, set := enginetest.Bands(rt, n, d, rapid.IntRange(1, 12).Draw(rt, "links"), rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Bands(rt, n, d, rapid.IntRange(1, 12).Draw(rt, "links"),
+			rapid.Uint64().Draw(rt, "seed"))
 		l := tight()
 		l.Params.Prior = rapid.SampledFrom([]LSMLPrior{LSMLIdentity, LSMLCovariance}).Draw(rt, "prior")
 		l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 1000}).Draw(rt, "gamma")
@@ -120,7 +121,8 @@ func TestLSMLOptimum(t *testing.T) {
 			f += weight * (u - v) * (u - v)
 			for a := range d {
 				for b := range d {
-					gradient.Set(a, b, gradient.At(a, b)+weight*((1-v/u)*near[a]*near[b]+(1-u/v)*far[a]*far[b]))
+					gradient.Set(a, b, gradient.At(a,
+						b)+weight*((1-v/u)*near[a]*near[b]+(1-u/v)*far[a]*far[b]))
 				}
 			}
 		}
@@ -195,10 +197,13 @@ func TestLSMLComparisons(t *testing.T) {
 	}
 	same("turned", fittest.Fit[*LSMLModel](t, l, x, none), want)
 
-	heavy, twice := slices.Clone(set.Must()), slices.Concat(comparisonsOf(set), comparisonsOf(enginetest.Links(t, 40, append(set.Must()[:1:1], set.Cannot()...))))
+	heavy, twice := slices.Clone(set.Must()),
+		slices.Concat(comparisonsOf(set),
+			comparisonsOf(enginetest.Links(t, 40, append(set.Must()[:1:1], set.Cannot()...))))
 	heavy[0].Weight = 2
 	l.Quadruplets = twice
-	same("weights", fittest.Fit[*LSMLModel](t, l, x, none), fittest.Fit[*LSMLModel](t, tight(), x, enginetest.Links(t, 40, slices.Concat(heavy, set.Cannot()))))
+	same("weights", fittest.Fit[*LSMLModel](t, l, x, none),
+		fittest.Fit[*LSMLModel](t, tight(), x, enginetest.Links(t, 40, slices.Concat(heavy, set.Cannot()))))
 
 	triplets := []links.Triplet{{I: 0, J: 3, K: 1}, {I: 5, J: 2, K: 4}, {I: 7, J: 1, K: 9}}
 	l.Quadruplets = nil
@@ -216,10 +221,13 @@ func TestLSMLComparisons(t *testing.T) {
 	few.Params.Comparisons = 5
 	other := few
 	other.Seed = 2
-	if a, b := fittest.Fit[*LSMLModel](t, few, x, set), fittest.Fit[*LSMLModel](t, other, x, set); a.Objective() == b.Objective() || a.Objective() == want.Objective() {
+	if a, b := fittest.Fit[*LSMLModel](t, few, x, set),
+		fittest.Fit[*LSMLModel](t, other, x, set); a.Objective() == b.Objective() ||
+		a.Objective() == want.Objective() {
 		t.Error("five comparisons of 36 do not depend on the seed, or equal all 36")
 	}
-	if m := fittest.Fit[*LSMLModel](t, few, x, set); fittest.Fit[*LSMLModel](t, few, x, set).Objective() != m.Objective() {
+	if m := fittest.Fit[*LSMLModel](t, few, x, set); fittest.Fit[*LSMLModel](t, few, x,
+		set).Objective() != m.Objective() {
 		t.Error("the same seed draws other comparisons")
 	}
 	flat := tight()
@@ -253,7 +261,8 @@ func TestLSMLModelFile(t *testing.T) {
 func TestLSMLBadInput(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	x, _, set := enginetest.Bands(t, 40, 4, 5, 6)
-	none, must := enginetest.Links(t, 40, nil), enginetest.Links(t, 40, []links.Link{links.NewLink(0, 1, links.Must)})
+	none, must := enginetest.Links(t, 40, nil),
+		enginetest.Links(t, 40, []links.Link{links.NewLink(0, 1, links.Must)})
 	nothing := func(*LSMLLearner) {}
 	for name, c := range map[string]struct {
 		change func(l *LSMLLearner)
@@ -261,11 +270,17 @@ func TestLSMLBadInput(t *testing.T) {
 		set    *links.Set
 		words  string
 	}{
-		"no links":    {nothing, x, none, "got 0 and 0, or quadruplets or triplets"},
-		"no cannot":   {nothing, x, must, "got 1 and 0"},
-		"quadruplet":  {func(l *LSMLLearner) { l.Quadruplets = []links.Quadruplet{{I: 0, J: 1, K: 2, L: 40}} }, x, set, "row 40"},
-		"same pair":   {func(l *LSMLLearner) { l.Quadruplets = []links.Quadruplet{{I: 0, J: 1, K: 1, L: 0}} }, x, set, "two different pairs"},
-		"triplet":     {func(l *LSMLLearner) { l.Triplets = []links.Triplet{{I: 0, J: 0, K: 1}} }, x, set, "three different rows"},
+		"no links":  {nothing, x, none, "got 0 and 0, or quadruplets or triplets"},
+		"no cannot": {nothing, x, must, "got 1 and 0"},
+		"quadruplet": {func(l *LSMLLearner) {
+			l.Quadruplets = []links.Quadruplet{{I: 0, J: 1, K: 2, L: 40}}
+		}, x, set, "row 40"},
+		"same pair": {func(l *LSMLLearner) {
+			l.Quadruplets = []links.Quadruplet{{I: 0, J: 1, K: 1, L: 0}}
+		}, x, set, "two different pairs"},
+		"triplet": {func(l *LSMLLearner) {
+			l.Triplets = []links.Triplet{{I: 0, J: 0, K: 1}}
+		}, x, set, "three different rows"},
 		"gamma":       {func(l *LSMLLearner) { l.Params.Gamma = 0 }, x, set, "gamma"},
 		"prior":       {func(l *LSMLLearner) { l.Params.Prior = "unit" }, x, set, "prior"},
 		"comparisons": {func(l *LSMLLearner) { l.Params.Comparisons = 0 }, x, set, "comparisons"},
@@ -278,13 +293,15 @@ func TestLSMLBadInput(t *testing.T) {
 	} {
 		l := tight()
 		c.change(&l)
-		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.words) {
+		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) ||
+			!strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: error %v, want one of the input with %q", name, err, c.words)
 		}
 	}
 	short := tight()
 	short.Params.MaxIter = 1
-	if s := fittest.Fit[*LSMLModel](t, short, x, set).Status(); s.Converged || !strings.Contains(s.Message, "after 1 iterations") {
+	if s := fittest.Fit[*LSMLModel](t, short, x, set).Status(); s.Converged ||
+		!strings.Contains(s.Message, "after 1 iterations") {
 		t.Errorf("one iteration: %+v", s)
 	}
 	done, cancel := context.WithCancel(ctx)

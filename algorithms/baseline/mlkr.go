@@ -103,7 +103,8 @@ func (p MLKR) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	run, err := search.Climb(ctx, linear.SoftmaxOptions{Tol: p.Tol, MaxIter: p.MaxIter, Report: f.Report}, starts...)
+	run, err := search.Climb(ctx, linear.SoftmaxOptions{Tol: p.Tol, MaxIter: p.MaxIter, Report: f.Report},
+		starts...)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,8 @@ type mlkrProblem struct {
 	y []float64 // with mean 0 and variance 1
 }
 
-func newMLKRProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, targets []float64, dims int) (*mlkrProblem, error) {
+func newMLKRProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, targets []float64,
+	dims int) (*mlkrProblem, error) {
 	inner, err := linear.NewSoftmax(ctx, eng, pc, nil, dims, "points")
 	if err != nil {
 		return nil, err
@@ -167,7 +169,8 @@ func (p *mlkrProblem) starts(variances []float64, count int) ([][]float64, error
 		p.t.Axpy(v/float64(len(p.y)), p.Z.Row(i), estimate[:q]) // the coefficients of the linear estimate
 	}
 	if size := math.Sqrt(p.t.Dot(estimate, estimate)); size > 0 {
-		p.t.Scale(math.Copysign(2/size, estimate[0]), estimate) // the sign of a principal direction is arbitrary
+		// the sign of a principal direction is arbitrary
+		p.t.Scale(math.Copysign(2/size, estimate[0]), estimate)
 	}
 	for j := range r {
 		plain[j*q+j], white[j*q+j] = math.Sqrt(variances[j]/variances[0]), 1

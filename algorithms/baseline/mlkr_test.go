@@ -56,7 +56,8 @@ func ofTargets(p MLKR, y []float64) MLKRLearner {
 	return MLKRLearner{Params: p, Lesson: algorithms.Lesson{Targets: y}}
 }
 
-func mlkrFitted(t enginetest.Fataler, eng *engine.Engine, change func(p *MLKR), x *points.Dense, y []float64) *MLKRModel {
+func mlkrFitted(t enginetest.Fataler, eng *engine.Engine, change func(p *MLKR), x *points.Dense,
+	y []float64) *MLKRModel {
 	t.Helper()
 	p := MLKRDefaults()
 	change(&p)
@@ -130,7 +131,9 @@ func TestMLKRGradient(t *testing.T) {
 					}
 				}
 			}
-			if want := -explainedBy(func(i int) []float64 { return z[i] }, y); math.Abs(value-want) > 1e-9*max(1, scale) {
+			if want := -explainedBy(func(i int) []float64 {
+				return z[i]
+			}, y); math.Abs(value-want) > 1e-9*max(1, scale) {
 				t.Errorf("scale %g: value %.15g, by definition %.15g", scale, value, want)
 			}
 			h := 1e-6 * math.Sqrt(scale)
@@ -325,8 +328,9 @@ func TestMLKRBadInput(t *testing.T) {
 		"no start":    {func(p *MLKR) { p.Starts = 0 }, x, y, "starts is 0"},
 		"starts":      {func(p *MLKR) { p.Starts = 4 }, x, y, "starts is 4"},
 		"max_iter":    {func(p *MLKR) { p.MaxIter = 0 }, x, y, "max_iter is 0"},
-		"one place":   {defaults, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, y, "all points are equal"},
-		"rows":        {defaults, x.Select([]int{1, 2}), y, "number of rows that the links refer to"},
+		"one place": {defaults, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, y,
+			"all points are equal"},
+		"rows": {defaults, x.Select([]int{1, 2}), y, "number of rows that the links refer to"},
 	} {
 		p := MLKRDefaults()
 		c.change(&p)
@@ -337,7 +341,8 @@ func TestMLKRBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := ofTargets(MLKRDefaults(), y).Fit(done, eng, x, noLinks(t, 40)); !errors.Is(err, context.Canceled) {
+	if _, err := ofTargets(MLKRDefaults(), y).Fit(done, eng, x, noLinks(t, 40)); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }
@@ -354,7 +359,8 @@ func TestMLKROddInput(t *testing.T) {
 		twins.Row(i)[2] = 7
 	}
 	m := mlkrFitted(t, eng, func(p *MLKR) { p.MaxIter = 1 }, twins, y)
-	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "max_iter") || m.Objective()-m.Objective() != 0 {
+	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "max_iter") ||
+		m.Objective()-m.Objective() != 0 {
 		t.Errorf("status %+v, objective %v", s, m.Objective())
 	}
 	far := copied(x)
@@ -363,16 +369,19 @@ func TestMLKROddInput(t *testing.T) {
 	}
 	plain := mlkrFitted(t, eng, defaults, x, y).Objective()
 	if m := mlkrFitted(t, eng, defaults, far, y); math.Abs(m.Objective()-plain) > 1e-6 {
-		t.Errorf("objective %v of points that are far apart, %v of the same near each other", m.Objective(), plain)
+		t.Errorf("objective %v of points that are far apart, %v of the same near each other", m.Objective(),
+			plain)
 	}
-	if m := mlkrFitted(t, eng, defaults, &points.Dense{N: 2, D: 1, Data: []float64{0, 1}}, []float64{1e308, -1.7e308}); math.Abs(m.Objective()+3) > 1e-12 {
+	if m := mlkrFitted(t, eng, defaults, &points.Dense{N: 2, D: 1, Data: []float64{0, 1}},
+		[]float64{1e308, -1.7e308}); math.Abs(m.Objective()+3) > 1e-12 {
 		t.Errorf("objective %v of two points, each estimated by the other: want -3", m.Objective())
 	}
 	wide, few := waves(20, 2000, 7)
 	if m := mlkrFitted(t, eng, func(p *MLKR) { p.MaxIter = 3 }, wide, few); m.Dim() > 19 {
 		t.Errorf("%d dimensions of 20 points", m.Dim())
 	}
-	set, err := links.New(40, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(0, 2, links.Cannot)})
+	set, err := links.New(40,
+		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(0, 2, links.Cannot)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +389,9 @@ func TestMLKROddInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if notices := linked.Status().Notices; len(notices) != 1 || !strings.Contains(notices[0], "2 links ignored") || linked.(*MLKRModel).Objective() != plain {
-		t.Errorf("with links: notices %q, objective %v, without %v", notices, linked.(*MLKRModel).Objective(), plain)
+	if notices := linked.Status().Notices; len(notices) != 1 ||
+		!strings.Contains(notices[0], "2 links ignored") || linked.(*MLKRModel).Objective() != plain {
+		t.Errorf("with links: notices %q, objective %v, without %v", notices, linked.(*MLKRModel).Objective(),
+			plain)
 	}
 }

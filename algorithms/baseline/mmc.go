@@ -25,10 +25,12 @@ const MMCMethod = "mmc"
 
 // MMCAbout describes the method.
 var MMCAbout = algorithms.About{
-	Name:            MMCMethod,
-	Title:           "MMC",
-	Summary:         "maximizes the distances of cannot-links for bounded distances of must-links, linear: full or one weight per feature",
-	Paper:           "Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering with side-information, NIPS 15, 2002",
+	Name:  MMCMethod,
+	Title: "MMC",
+	Summary: "maximizes the distances of cannot-links for bounded distances of must-links, linear: " +
+		"full or one weight per feature",
+	Paper: "Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering " +
+		"with side-information, NIPS 15, 2002",
 	Linear:          true,
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -102,7 +104,8 @@ func (MMC) Rules() learner.Rules {
 
 // Learn fits the method.
 func (p MMC) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
-	if err := f.Eng.Check(fmt.Sprintf("mmc on %d links", f.Links.Len()), 4*engine.MatrixBytes(f.Links.Len(), f.Dense.D), "use fewer links"); err != nil {
+	if err := f.Eng.Check(fmt.Sprintf("mmc on %d links", f.Links.Len()),
+		4*engine.MatrixBytes(f.Links.Len(), f.Dense.D), "use fewer links"); err != nil {
 		return nil, err // memory for differences of linked points, and intermediate results for each
 	}
 	problem, frame, err := p.frame(ctx, f.Eng, f.Dense, f.Links)
@@ -115,31 +118,39 @@ func (p MMC) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 	}
 	status := algorithms.Status{Converged: converged, Iterations: len(trace) - 1}
 	if problem.twins > 0 {
-		f.Notices = append(f.Notices, fmt.Sprintf("%d cannot-links join equal points, which no metric can separate, and are ignored", problem.twins))
+		f.Notices = append(f.Notices,
+			fmt.Sprintf("%d cannot-links join equal points, which no metric can separate, and are ignored",
+				problem.twins))
 	}
 	if !converged {
-		status.Message = fmt.Sprintf("after %d iterations the optimum may be %.2g of the objective away: raise max_iter or tol", p.MaxIter, problem.last)
+		status.Message = fmt.Sprintf(
+			"after %d iterations the optimum may be %.2g of the objective away: raise max_iter or tol",
+			p.MaxIter, problem.last)
 	}
 	return fitted.NewTraced(frame(problem.start), p, f.Status(status), trace), nil
 }
 
 // ascend solves the problem and writes L to the start of the problem.
-func (p MMC) ascend(ctx context.Context, f *learner.Fit, problem *mmcProblem) (trace []float64, converged bool, err error) {
+func (p MMC) ascend(ctx context.Context, f *learner.Fit,
+	problem *mmcProblem) (trace []float64, converged bool, err error) {
 	done := func(iteration int, objective, gap float64) bool {
-		f.Report(algorithms.Progress{Stage: "ascent", Done: iteration, Total: p.MaxIter, Objective: objective, Residual: gap})
+		f.Report(algorithms.Progress{Stage: "ascent", Done: iteration, Total: p.MaxIter, Objective: objective,
+			Residual: gap})
 		return gap <= p.Tol
 	}
 	if problem.diagonal {
 		return problem.newton(ctx, p.MaxIter, done)
 	}
-	out, err := optimize.MinimizeLBFGS(ctx, f.Eng.Backend().Kernels(), problem.at, problem.start, optimize.LBFGSOptions{MaxIter: p.MaxIter, Done: func(iteration int, value float64, at, gradient []float64) (bool, error) {
-		const every = 5 // a gap costs as much as an evaluation
-		if iteration%every != 0 && iteration < p.MaxIter {
-			return false, nil
-		}
-		gap, err := problem.gap(ctx, at)
-		return done(iteration, math.Exp(-value), gap), err
-	}})
+	out, err := optimize.MinimizeLBFGS(ctx, f.Eng.Backend().Kernels(), problem.at, problem.start,
+		optimize.LBFGSOptions{MaxIter: p.MaxIter,
+			Done: func(iteration int, value float64, at, gradient []float64) (bool, error) {
+				const every = 5 // a gap costs as much as an evaluation
+				if iteration%every != 0 && iteration < p.MaxIter {
+					return false, nil
+				}
+				gap, err := problem.gap(ctx, at)
+				return done(iteration, math.Exp(-value), gap), err
+			}})
 	if err != nil {
 		return nil, false, err
 	}
@@ -151,7 +162,8 @@ func (p MMC) ascend(ctx context.Context, f *learner.Fit, problem *mmcProblem) (t
 
 // frame returns the problem in coordinates in which the scatter of the must-links is the identity,
 // and the function that turns its solution into a map.
-func (p MMC) frame(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
+func (p MMC) frame(ctx context.Context, eng *engine.Engine, x *points.Dense,
+	set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
 	if p.Diagonal {
 		return p.diagonal(eng, x, set)
 	}
@@ -172,7 +184,8 @@ func differences(x blas.Matrix, list []links.Link) blas.Matrix {
 
 // noScatter returns the error of must-links that cost nothing.
 func noScatter() error {
-	return fault.Data("", "the must-linked points do not differ in all directions: want eps_rel > 0, or more must-links")
+	return fault.Data("",
+		"the must-linked points do not differ in all directions: want eps_rel > 0, or more must-links")
 }
 
 // mmcProblem is the minimization of -log sum |L'z| + log |L| over the rows z of the differences, in
@@ -190,7 +203,8 @@ type mmcProblem struct {
 }
 
 // full returns the problem for a matrix, in whitened principal coordinates.
-func (params MMC) full(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
+func (params MMC) full(ctx context.Context, eng *engine.Engine, x *points.Dense,
+	set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
 	pc, err := linear.NewPrincipal(ctx, eng, x, params.RankTol)
 	if err != nil {
 		return nil, nil, err
@@ -243,7 +257,8 @@ func (params MMC) full(ctx context.Context, eng *engine.Engine, x *points.Dense,
 
 // diagonal returns the problem for one weight per feature, with features divided by the root of
 // their scatter.
-func (params MMC) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
+func (params MMC) diagonal(eng *engine.Engine, x *points.Dense,
+	set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
 	rows := kernel.Matrix(x)
 	must, z := squares(rows, set.Must()), squares(rows, set.Cannot())
 	scatter, spread, trace := columnSums(must), columnSums(z), 0.0
@@ -319,7 +334,9 @@ func (p *mmcProblem) take(z blas.Matrix) error {
 			sum += math.Abs(v)
 		}
 		if sum-sum != 0 {
-			return fault.Data("", "the difference of the points of cannot-link %d is not representable: want smaller values (standardize the data)", k)
+			return fault.Data("",
+				"the difference of the points of cannot-link %d is not representable: want smaller values "+
+					"(standardize the data)", k)
 		}
 		if sum > 0 {
 			kept = append(kept, k)

@@ -34,7 +34,8 @@ func TestMMCGradient(t *testing.T) {
 			rt.Fatal(err)
 		}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "place"), 1))
-		at, gradient, other := slices.Clone(p.start), make([]float64, len(p.start)), make([]float64, len(p.start))
+		at, gradient, other := slices.Clone(p.start), make([]float64, len(p.start)),
+			make([]float64, len(p.start))
 		for i := range at {
 			at[i] += 0.5 * rng.NormFloat64()
 		}
@@ -111,8 +112,14 @@ func TestMMCWeights(t *testing.T) {
 			}
 			product := 0.0 // of the second derivative with the direction, by differences
 			for j := range d {
-				product += direction[j] * (value(func(w []float64) { w[i] += step; w[j] += step }) - value(func(w []float64) { w[i] += step; w[j] -= step }) -
-					value(func(w []float64) { w[i] -= step; w[j] += step }) + value(func(w []float64) { w[i] -= step; w[j] -= step })) / (4 * step * step)
+				product += direction[j] * (value(func(w []float64) {
+					w[i] += step
+					w[j] += step
+				}) - value(func(w []float64) { w[i] += step; w[j] -= step }) -
+					value(func(w []float64) {
+						w[i] -= step
+						w[j] += step
+					}) + value(func(w []float64) { w[i] -= step; w[j] -= step })) / (4 * step * step)
 			}
 			if math.Abs(product+s.g[i]) > 1e-3*(1+math.Abs(s.g[i])) {
 				rt.Fatalf("row %d of the Newton system is %g: want %g", i, product, -s.g[i])
@@ -266,7 +273,9 @@ func TestMMCLearns(t *testing.T) {
 		for i := range x.N {
 			best := -1
 			for j := range x.N {
-				if j != i && (best < 0 || points.SquaredDistance(y.Row(i), y.Row(j)) < points.SquaredDistance(y.Row(i), y.Row(best))) {
+				if j != i && (best < 0 ||
+					points.SquaredDistance(y.Row(i), y.Row(j)) < points.SquaredDistance(y.Row(i),
+						y.Row(best))) {
 					best = j
 				}
 			}
@@ -275,7 +284,8 @@ func TestMMCLearns(t *testing.T) {
 			}
 		}
 		if right < 81 || !m.Status().Converged {
-			t.Errorf("diagonal %v: %d of 90 points are nearest to one of their class, %+v", diagonal, right, m.Status())
+			t.Errorf("diagonal %v: %d of 90 points are nearest to one of their class, %+v", diagonal, right,
+				m.Status())
 		}
 	}
 }
@@ -310,7 +320,8 @@ func TestMMCBadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	twins, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot)})
+	twins, err := links.New(60,
+		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +377,8 @@ func TestMMCBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (MMCLearner{Params: MMCDefaults()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (MMCLearner{Params: MMCDefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }

@@ -28,7 +28,8 @@ const (
 
 func newMMCWeights(p *mmcProblem) *weights {
 	n, d := p.z.Rows, p.z.Cols
-	s := &weights{mmcProblem: p, w: make([]float64, d), g: make([]float64, d), trial: make([]float64, d), keep: make([]float64, d),
+	s := &weights{mmcProblem: p, w: make([]float64, d), g: make([]float64, d), trial: make([]float64, d),
+		keep:    make([]float64, d),
 		columns: blas.NewMatrix(d, n), rows: blas.NewMatrix(d, n)}
 	for c := range s.w {
 		s.w[c] = 1
@@ -43,7 +44,8 @@ func newMMCWeights(p *mmcProblem) *weights {
 // (Jensen's inequality for the square root), then projected Newton steps (Bertsekas 1982, SIAM J.
 // Control Optim. 20). It writes the roots of the weights to p.start and calls done after every
 // step. Cost of a step: two products with z, and n f^2 flops for f weights that are not 0.
-func (p *mmcProblem) newton(ctx context.Context, most int, done func(step int, objective, gap float64) bool) (trace []float64, converged bool, err error) {
+func (p *mmcProblem) newton(ctx context.Context, most int,
+	done func(step int, objective, gap float64) bool) (trace []float64, converged bool, err error) {
 	s := newMMCWeights(p)
 	s.settle()
 	for step := 0; ; step++ {

@@ -20,10 +20,11 @@ const NCAMethod = "nca"
 
 // NCAAbout describes the method.
 var NCAAbout = algorithms.About{
-	Name:            NCAMethod,
-	Title:           "NCA",
-	Summary:         "neighborhood components analysis, linear: leave-one-out classification in expectation",
-	Paper:           "Goldberger, Roweis, Hinton & Salakhutdinov, Neighbourhood components analysis, NIPS 17, 2005",
+	Name:    NCAMethod,
+	Title:   "NCA",
+	Summary: "neighborhood components analysis, linear: leave-one-out classification in expectation",
+	Paper: "Goldberger, Roweis, Hinton & Salakhutdinov, Neighbourhood components analysis, NIPS " +
+		"17, 2005",
 	Linear:          true,
 	UsesCannotLinks: true,
 	Baseline:        true,
@@ -103,7 +104,9 @@ func (p NCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 	if err != nil {
 		return nil, err
 	}
-	run, err := problem.Climb(ctx, linear.SoftmaxOptions{Tol: p.Tol, Contractions: p.Contractions, MaxIter: p.MaxIter, Report: f.Report}, problem.start)
+	run, err := problem.Climb(ctx,
+		linear.SoftmaxOptions{Tol: p.Tol, Contractions: p.Contractions, MaxIter: p.MaxIter, Report: f.Report},
+		problem.start)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +121,8 @@ type ncaProblem struct {
 	start   []float64 // A
 }
 
-func newNCAProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, c *linear.Classes, dims int) (*ncaProblem, error) {
+func newNCAProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, c *linear.Classes,
+	dims int) (*ncaProblem, error) {
 	inner, err := linear.NewSoftmax(ctx, eng, pc, c.Rows, dims, "linked points")
 	if err != nil {
 		return nil, err

@@ -69,7 +69,8 @@ func TestNCAGradient(t *testing.T) {
 				t.Fatal(err)
 			}
 			rng := rand.New(rand.NewPCG(7, 1))
-			a, gradient, other := slices.Clone(p.start), make([]float64, len(p.start)), make([]float64, len(p.start))
+			a, gradient, other := slices.Clone(p.start), make([]float64, len(p.start)),
+				make([]float64, len(p.start))
 			for i := range a {
 				a[i] += 0.3 * rng.NormFloat64()
 			}
@@ -134,7 +135,8 @@ func TestNCARank(t *testing.T) {
 			rt.Fatal(err)
 		}
 		if chosen.Cols != min(6, rank) || !slices.Equal(chosen.Data, given.Data) {
-			rt.Fatalf("%d linked points: %d directions by default, %d with rank = %d", n, chosen.Cols, given.Cols, rank)
+			rt.Fatalf("%d linked points: %d directions by default, %d with rank = %d", n, chosen.Cols,
+				given.Cols, rank)
 		}
 	})
 }
@@ -147,7 +149,8 @@ func TestNCALearns(t *testing.T) {
 		dims := rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(rt, "dims")
 		m := ncaFitted(rt, func(p *NCA) { p.Dims = dims }, x, set)
 		// In fewer dimensions the ascent may end in a local maximum.
-		if trace := m.Trace(); !slices.IsSorted(trace) || m.Objective() > 1 || dims == 0 && m.Objective() < 0.75 {
+		if trace := m.Trace(); !slices.IsSorted(trace) || m.Objective() > 1 || dims == 0 &&
+			m.Objective() < 0.75 {
 			rt.Fatalf("objectives %v", trace)
 		}
 		y, err := m.Embed(context.Background(), enginetest.New(rt, 0), x)
@@ -237,7 +240,8 @@ func TestNCABadInput(t *testing.T) {
 		copy(pairs.Row(3*i+1), pairs.Row(0))
 	}
 	m := ncaFitted(t, func(p *NCA) { p.MaxIter = 1 }, pairs, set)
-	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "max_iter") || m.Objective()-m.Objective() != 0 {
+	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "max_iter") ||
+		m.Objective()-m.Objective() != 0 {
 		t.Errorf("status %+v, objective %v", s, m.Objective())
 	}
 	// Points are so far apart that all exponentials vanish except the nearest.
@@ -254,7 +258,8 @@ func TestNCABadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (NCALearner{Params: NCADefaults()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (NCALearner{Params: NCADefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }

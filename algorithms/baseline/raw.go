@@ -97,8 +97,9 @@ func (m *RawModel) Distances(ctx context.Context, eng *engine.Engine, x points.P
 	for p, pair := range pairs {
 		out[p] = square(pair[0], pair[1])
 		if math.IsNaN(out[p]) || math.IsInf(out[p], 0) {
-			return nil, &fault.DataError{Row: p, Err: fmt.Errorf("the distance of points %d and %d is %v: want "+
-				"smaller values (standardize the data)", pair[0], pair[1], out[p])}
+			return nil, &fault.DataError{Row: p,
+				Err: fmt.Errorf("the distance of points %d and %d is %v: want "+
+					"smaller values (standardize the data)", pair[0], pair[1], out[p])}
 		}
 	}
 	return out, nil
@@ -144,7 +145,8 @@ func DecodeRaw(f *model.File) (*RawModel, error) {
 	var about fitted.MapHeader
 	m, err := fitted.Decode[Raw](RawMethod, f, func(method string, _ *model.File) (*fitted.Map, error) {
 		if about.InputDim < 1 || about.InputDim > math.MaxInt32 {
-			return nil, fitted.InHeader(fault.Data("", "input_dim is %d: want 1 to %d", about.InputDim, math.MaxInt32))
+			return nil, fitted.InHeader(fault.Data("", "input_dim is %d: want 1 to %d", about.InputDim,
+				math.MaxInt32))
 		}
 		return fitted.OfFunction(method, identity(about.InputDim)), nil
 	}, &about)

@@ -47,8 +47,9 @@ func vectors(n, d int) *points.Dense {
 // whatever the links say.
 func TestRawRowsAsTheyAre(t *testing.T) {
 	x := vectors(30, 7)
-	for _, m := range []algorithms.Model{rawFit(t, x), rawFit(t, x, links.NewLink(3, 9, links.Must), links.NewLink(4,
-		5, links.Cannot))} {
+	for _, m := range []algorithms.Model{rawFit(t, x),
+		rawFit(t, x, links.NewLink(3, 9, links.Must), links.NewLink(4,
+			5, links.Cannot))} {
 		for _, y := range []*points.Dense{x, {N: 2, D: 7, Data: slices.Repeat([]float64{-3}, 14)}} {
 			z, err := m.Embed(t.Context(), enginetest.New(t, 3), y)
 			if err != nil {
@@ -144,7 +145,8 @@ func TestRawNewRowsOfGram(t *testing.T) {
 func TestRawRefuses(t *testing.T) {
 	eng, m := enginetest.New(t, 1), rawFit(t, vectors(9, 3))
 	for name, x := range map[string]points.Points{"features": vectors(9, 4),
-		"sparse": enginetest.Sparse(vectors(9, 3)), "NaN": &points.Dense{N: 1, D: 3, Data: []float64{0, math.NaN(),
+		"sparse": enginetest.Sparse(vectors(9, 3)),
+		"NaN": &points.Dense{N: 1, D: 3, Data: []float64{0, math.NaN(),
 			0}}} {
 		if _, err := m.Embed(t.Context(), eng, x); !fault.IsInput(err) {
 			t.Errorf("%s: error %v is not one of the input", name, err)

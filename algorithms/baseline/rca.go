@@ -26,10 +26,11 @@ const RCAMethod = "rca"
 
 // RCAAbout describes the method.
 var RCAAbout = algorithms.About{
-	Name:     RCAMethod,
-	Title:    "RCA",
-	Summary:  "relevant component analysis, linear: the baseline of krca",
-	Paper:    "Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence constraints, JMLR 2005",
+	Name:    RCAMethod,
+	Title:   "RCA",
+	Summary: "relevant component analysis, linear: the baseline of krca",
+	Paper: "Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence " +
+		"constraints, JMLR 2005",
 	Linear:   true,
 	Baseline: true,
 }
@@ -135,7 +136,8 @@ func (p RCA) chunklets(ctx context.Context, f *learner.Fit) ([][]int, error) {
 // the rows in chunklets, and the largest is at most the trace; the smallest eigenvalue of C + eps I
 // is at least 1 / |L^-1|^2. Cost: d^3 / 3 flops for the factor and as many for its inverse;
 // eigenvalues would take dozens of d^3.
-func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (m *fitted.Map, ok bool, err error) {
+func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense,
+	chunklets [][]int) (m *fitted.Map, ok bool, err error) {
 	rows := 0
 	for _, c := range chunklets {
 		rows += len(c)
@@ -144,7 +146,8 @@ func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, ch
 		return m, false, nil
 	}
 	need := engine.MatrixBytes(rows, x.D) + engine.MatrixBytes(x.D, x.D)
-	if err := eng.Check(fmt.Sprintf("rca on %d points in chunklets", rows), need, "use fewer must-links or features, or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("rca on %d points in chunklets", rows), need,
+		"use fewer must-links or features, or raise the memory limit"); err != nil {
 		return m, false, err
 	}
 	mean, total := spread(eng.Backend().Kernels(), x)
@@ -186,7 +189,8 @@ func spread(t *asm.Table, x *points.Dense) (mean []float64, trace float64) {
 // principal returns the principal coordinates and the chunklets' rows in them. The coordinates are
 // those of all points if directions are chosen by their variance, and otherwise those of the points
 // in chunklets.
-func (p RCA) principal(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (*linear.Principal, [][]int, error) {
+func (p RCA) principal(ctx context.Context, eng *engine.Engine, x *points.Dense,
+	chunklets [][]int) (*linear.Principal, [][]int, error) {
 	if p.Dims > 0 {
 		pc, err := linear.NewPrincipal(ctx, eng, x, p.RankTol)
 		return pc, chunklets, err
@@ -204,7 +208,8 @@ func (p RCA) principal(ctx context.Context, eng *engine.Engine, x *points.Dense,
 }
 
 // whitening returns (C + eps I)^-1/2, q x q, of the projected points.
-func (p RCA) whitening(ctx context.Context, eng *engine.Engine, projected blas.Matrix, chunklets [][]int) (blas.Matrix, error) {
+func (p RCA) whitening(ctx context.Context, eng *engine.Engine, projected blas.Matrix,
+	chunklets [][]int) (blas.Matrix, error) {
 	within := linear.Within(projected, chunklets)
 	u, values, err := linear.Eigen(ctx, eng, within, true, within.Rows)
 	if err != nil {
@@ -215,7 +220,8 @@ func (p RCA) whitening(ctx context.Context, eng *engine.Engine, projected blas.M
 		trace += max(0, v)
 	}
 	if !(trace > 0) {
-		return blas.Matrix{}, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
+		return blas.Matrix{},
+			fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
 	}
 	eps := p.EpsRel * trace / float64(q)
 	scaled := blas.NewMatrix(q, q)
@@ -231,7 +237,8 @@ func (p RCA) whitening(ctx context.Context, eng *engine.Engine, projected blas.M
 }
 
 // discriminant returns the leading Dims rows of T times white.
-func (p RCA) discriminant(ctx context.Context, eng *engine.Engine, projected, white blas.Matrix) (blas.Matrix, error) {
+func (p RCA) discriminant(ctx context.Context, eng *engine.Engine, projected,
+	white blas.Matrix) (blas.Matrix, error) {
 	z := eng.NewMatrix(projected.Rows, white.Rows)
 	eng.Backend().Gemm(false, true, 1, projected, white, 0, z)
 	total := blas.NewMatrix(white.Rows, white.Rows)

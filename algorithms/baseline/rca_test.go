@@ -297,19 +297,24 @@ func TestRCABadInput(t *testing.T) {
 		set *links.Set
 		p   baseline.RCA
 	}{
-		"eps_rel=0":      {x, set, baseline.RCA{EpsRel: 0}},
-		"eps_rel=NaN":    {x, set, baseline.RCA{EpsRel: math.NaN()}},
-		"dims<0":         {x, set, baseline.RCA{EpsRel: 1, Dims: -1}},
-		"rank_tol=1":     {x, set, baseline.RCA{EpsRel: 1, RankTol: 1}},
-		"no must-link":   {x, noLinks, baseline.RCADefaults()},
-		"NaN":            {&points.Dense{N: 20, D: 3, Data: nan}, set, baseline.RCADefaults()},
-		"equal points":   {&points.Dense{N: 20, D: 3, Data: make([]float64, 60)}, set, baseline.RCADefaults()},
-		"equal chunklet": {&points.Dense{N: 20, D: 1, Data: append([]float64{1, 1}, make([]float64, 18)...)}, pair, baseline.RCADefaults()},
-		"too large":      {&points.Dense{N: 20, D: 1, Data: append([]float64{1e200, -1e200}, make([]float64, 18)...)}, pair, baseline.RCADefaults()},
-		"no values":      {&points.CSR{N: 20, D: 3, Start: make([]int, 21)}, set, baseline.RCADefaults()},
-		"sequences":      {&points.Sequences{Alphabet: "AB", Start: make([]int, 21)}, set, baseline.RCADefaults()},
+		"eps_rel=0":    {x, set, baseline.RCA{EpsRel: 0}},
+		"eps_rel=NaN":  {x, set, baseline.RCA{EpsRel: math.NaN()}},
+		"dims<0":       {x, set, baseline.RCA{EpsRel: 1, Dims: -1}},
+		"rank_tol=1":   {x, set, baseline.RCA{EpsRel: 1, RankTol: 1}},
+		"no must-link": {x, noLinks, baseline.RCADefaults()},
+		"NaN":          {&points.Dense{N: 20, D: 3, Data: nan}, set, baseline.RCADefaults()},
+		"equal points": {&points.Dense{N: 20, D: 3, Data: make([]float64, 60)}, set,
+			baseline.RCADefaults()},
+		"equal chunklet": {&points.Dense{N: 20, D: 1, Data: append([]float64{1, 1}, make([]float64, 18)...)},
+			pair, baseline.RCADefaults()},
+		"too large": {&points.Dense{N: 20, D: 1,
+			Data: append([]float64{1e200, -1e200}, make([]float64, 18)...)}, pair, baseline.RCADefaults()},
+		"no values": {&points.CSR{N: 20, D: 3, Start: make([]int, 21)}, set, baseline.RCADefaults()},
+		"sequences": {&points.Sequences{Alphabet: "AB", Start: make([]int, 21)}, set,
+			baseline.RCADefaults()},
 	} {
-		_, err := (&baseline.RCALearner{Params: c.p}).Fit(context.Background(), enginetest.New(t, 0), c.x, c.set)
+		_, err := (&baseline.RCALearner{Params: c.p}).Fit(context.Background(), enginetest.New(t, 0), c.x,
+			c.set)
 		if !fault.IsInput(err) {
 			t.Errorf("%s: error %v: want a typed input error", name, err)
 		}
@@ -349,7 +354,8 @@ func TestRCARobust(t *testing.T) {
 		if got := distances(t, m, x, pairs); !slices.Equal(got, want) {
 			t.Errorf("distances %v with a wrong must-link, %v without", got, want)
 		}
-		if notices := m.Status().Notices; len(notices) != 1 || !strings.Contains(notices[0], "left out 1 of") {
+		if notices := m.Status().Notices; len(notices) != 1 ||
+			!strings.Contains(notices[0], "left out 1 of") {
 			t.Errorf("notices %q: want one about a must-link", notices)
 		}
 		if got := distances(t, rcaFit(t, x, right, robust), x, pairs); !slices.Equal(got, want) {

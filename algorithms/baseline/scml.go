@@ -24,9 +24,10 @@ const SCMLMethod = "scml"
 
 // SCMLAbout describes the method.
 var SCMLAbout = algorithms.About{
-	Name:            SCMLMethod,
-	Title:           "SCML",
-	Summary:         "sparse compositional metric learning from triplets: few of many rank-one metrics, linear",
+	Name:  SCMLMethod,
+	Title: "SCML",
+	Summary: "sparse compositional metric learning from triplets: few of many rank-one metrics, " +
+		"linear",
 	Paper:           "Shi, Bellet & Sha, Sparse compositional metric learning, AAAI 2014",
 	Linear:          true,
 	UsesCannotLinks: true,
@@ -113,7 +114,8 @@ func (SCML) Rules() learner.Rules { return learner.Rules{About: SCMLAbout} }
 func (p SCML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	eng, c := f.Eng, linear.NewClasses(f.Links)
 	count := len(f.Triplets) + int(min(c.NumTriplets(), float64(p.Triplets)))
-	if err := eng.Check(fmt.Sprintf("scml on %d triplets", count), 2*engine.MatrixBytes(count, p.Bases), "use fewer triplets or bases"); err != nil {
+	if err := eng.Check(fmt.Sprintf("scml on %d triplets", count), 2*engine.MatrixBytes(count, p.Bases),
+		"use fewer triplets or bases"); err != nil {
 		return nil, err
 	}
 	if err := links.CheckTriplets(f.X.Len(), f.Triplets); err != nil {
@@ -125,7 +127,8 @@ func (p SCML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	}
 	triplets := slices.Concat(f.Triplets, made)
 	if len(triplets) == 0 {
-		return nil, fault.Data("", "%s learns from triplets: want some, or must-links and cannot-links that share a row", SCMLMethod)
+		return nil, fault.Data("",
+			"%s learns from triplets: want some, or must-links and cannot-links that share a row", SCMLMethod)
 	}
 	pc, err := linear.NewPrincipal(ctx, eng, f.Dense, linear.Constant)
 	if err != nil {
@@ -139,7 +142,8 @@ func (p SCML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	case p.Basis == SCMLTripletDiffs || p.Basis == SCMLAuto && len(made) == 0:
 		bases, err = p.differences(ctx, f, z, triplets)
 	case len(made) == 0:
-		err = &fault.ParamError{Param: "basis", Value: string(SCMLLDA), Want: "another basis, or must-links and cannot-links that share a row"}
+		err = &fault.ParamError{Param: "basis", Value: string(SCMLLDA),
+			Want: "another basis, or must-links and cannot-links that share a row"}
 	default:
 		bases, err = p.discriminants(ctx, f, z, c)
 	}
@@ -167,14 +171,17 @@ func (p SCML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	}
 	linear.DivideColumns(axes, units)
 	if kept == 0 {
-		f.Notices = []string{fmt.Sprintf("no basis reduces the objective: want beta below %g, or triplets that the points agree with", p.Beta)}
+		f.Notices = []string{fmt.Sprintf(
+			"no basis reduces the objective: want beta below %g, or triplets that the points agree with",
+			p.Beta)}
 	}
 	status := f.Status(fitted.Bounded(found.Trace, found.Converged, found.Gap))
 	return fitted.NewTraced(pc.Map(eng, SCMLMethod, axes), p, status, found.Trace), nil
 }
 
 // weigh computes the weights of the bases.
-func (p SCML) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, triplets []links.Triplet) (*optimize.HingeResult, error) {
+func (p SCML) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix,
+	triplets []links.Triplet) (*optimize.HingeResult, error) {
 	eng := f.Eng
 	along, d := eng.NewMatrix(z.Rows, bases.Rows), eng.NewMatrix(len(triplets), bases.Rows)
 	cost := slices.Repeat([]float64{1 / float64(len(triplets))}, len(triplets))
@@ -185,12 +192,15 @@ func (p SCML) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, t
 			to[b] = (v-j[b])*(v-j[b]) - (v-k[b])*(v-k[b])
 		}
 	}
-	return optimize.MinimizeHinge(ctx, eng, d, cost, p.Beta, optimize.HingeOptions{Tolerance: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("weights", p.MaxIter)})
+	return optimize.MinimizeHinge(ctx, eng, d, cost, p.Beta,
+		optimize.HingeOptions{Tolerance: p.Tol, MaxIter: p.MaxIter,
+			Progress: f.Bounded("weights", p.MaxIter)})
 }
 
 // differences returns the differences of the far pairs of triplets as bases, followed by their
 // discriminants.
-func (p SCML) differences(ctx context.Context, f *learner.Fit, z blas.Matrix, triplets []links.Triplet) (blas.Matrix, error) {
+func (p SCML) differences(ctx context.Context, f *learner.Fit, z blas.Matrix,
+	triplets []links.Triplet) (blas.Matrix, error) {
 	some, plain, near := sampling.Some(2*len(triplets), p.Bases, f.Seed), 0, make([]links.Link, len(triplets))
 	out, s := blas.NewMatrix(len(some), z.Cols), blas.NewMatrix(z.Cols, z.Cols)
 	for b, at := range some {
@@ -213,7 +223,8 @@ func (p SCML) differences(ctx context.Context, f *learner.Fit, z blas.Matrix, tr
 }
 
 // discriminants returns the discriminants of some regions as bases.
-func (p SCML) discriminants(ctx context.Context, f *learner.Fit, all blas.Matrix, c *linear.Classes) (blas.Matrix, error) {
+func (p SCML) discriminants(ctx context.Context, f *learner.Fit, all blas.Matrix,
+	c *linear.Classes) (blas.Matrix, error) {
 	sizes, z := []int{10, 20, 50}, all.Select(c.Rows)
 	some := sampling.Some(len(sizes)*len(c.Rows), p.Bases, f.Seed)
 	out := blas.NewMatrix(len(some), z.Cols)

@@ -162,7 +162,9 @@ func TestSCMLSame(t *testing.T) {
 	plain := fittest.Fit[*SCMLModel](t, l, x, none)
 	other := l
 	other.Triplets = slices.Clone(made)
-	rand.New(rand.NewPCG(1, 2)).Shuffle(len(made), func(a, b int) { other.Triplets[a], other.Triplets[b] = other.Triplets[b], other.Triplets[a] })
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(made), func(a, b int) {
+		other.Triplets[a], other.Triplets[b] = other.Triplets[b], other.Triplets[a]
+	})
 	moved := &points.Dense{N: x.N, D: x.D, Data: slices.Clone(x.Data)}
 	for i := range moved.Data {
 		moved.Data[i] = 1000*moved.Data[i] + 5000
@@ -175,8 +177,10 @@ func TestSCMLSame(t *testing.T) {
 	}{"shuffled": {other, x}, "moved": {l, moved}} {
 		m := fittest.Fit[*SCMLModel](t, c.l, c.x, none)
 		w, _ := m.Transform()
-		if got := distance(w, c.x, 0, 1); math.Abs(got-want) > 1e-5*want || math.Abs(m.Objective()-plain.Objective()) > 1e-10 {
-			t.Errorf("%s: a distance is %g, was %g; the objective %.12g, was %.12g", name, got, want, m.Objective(), plain.Objective())
+		if got := distance(w, c.x, 0, 1); math.Abs(got-want) > 1e-5*want ||
+			math.Abs(m.Objective()-plain.Objective()) > 1e-10 {
+			t.Errorf("%s: a distance is %g, was %g; the objective %.12g, was %.12g", name, got, want,
+				m.Objective(), plain.Objective())
 		}
 	}
 	// Links give these triplets.
@@ -189,7 +193,9 @@ func TestSCMLSame(t *testing.T) {
 	few.Params.Bases, few.Params.Triplets, few.Params.Basis = 5, 50, SCMLLDA
 	again := few
 	again.Seed = 2
-	if a, b := fittest.Fit[*SCMLModel](t, few, x, set), fittest.Fit[*SCMLModel](t, again, x, set); a.Objective() == b.Objective() || a.Objective() != fittest.Fit[*SCMLModel](t, few, x, set).Objective() {
+	if a, b := fittest.Fit[*SCMLModel](t, few, x, set),
+		fittest.Fit[*SCMLModel](t, again, x, set); a.Objective() == b.Objective() ||
+		a.Objective() != fittest.Fit[*SCMLModel](t, few, x, set).Objective() {
 		t.Error("five bases and fifty triplets do not depend on the seed alone")
 	}
 	rank := func(beta float64) int {
@@ -202,8 +208,11 @@ func TestSCMLSame(t *testing.T) {
 	}
 	linked.Params.Beta = 1e6
 	nothing := fittest.Fit[*SCMLModel](t, linked, x, set)
-	if w, _ := nothing.Transform(); nothing.Dim() != 1 || distance(w, x, 0, 1) != 0 || math.Abs(nothing.Objective()-1) > 1e-12 || !strings.Contains(strings.Join(nothing.Status().Notices, ""), "beta below 1e+06") {
-		t.Errorf("beta of a million: %d dimensions, objective %g, %+v", nothing.Dim(), nothing.Objective(), nothing.Status())
+	if w, _ := nothing.Transform(); nothing.Dim() != 1 || distance(w, x, 0, 1) != 0 ||
+		math.Abs(nothing.Objective()-1) > 1e-12 ||
+		!strings.Contains(strings.Join(nothing.Status().Notices, ""), "beta below 1e+06") {
+		t.Errorf("beta of a million: %d dimensions, objective %g, %+v", nothing.Dim(), nothing.Objective(),
+			nothing.Status())
 	}
 }
 
@@ -227,7 +236,9 @@ func TestSCMLModelFile(t *testing.T) {
 func TestSCMLBadInput(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	x, _, set := enginetest.Bands(t, 40, 4, 12, 6)
-	none, must := enginetest.Links(t, 40, nil), enginetest.Links(t, 40, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot)})
+	none, must := enginetest.Links(t, 40, nil),
+		enginetest.Links(t, 40,
+			[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot)})
 	nothing := func(*SCMLLearner) {}
 	for name, c := range map[string]struct {
 		change func(l *SCMLLearner)
@@ -237,29 +248,35 @@ func TestSCMLBadInput(t *testing.T) {
 	}{
 		"no links":      {nothing, x, none, "learns from triplets"},
 		"no shared row": {nothing, x, must, "that share a row"},
-		"lda of none":   {func(l *SCMLLearner) { l.Params.Basis, l.Triplets = SCMLLDA, []links.Triplet{{I: 0, J: 1, K: 2}} }, x, none, "basis"},
-		"triplet":       {func(l *SCMLLearner) { l.Triplets = []links.Triplet{{I: 0, J: 1, K: 40}} }, x, set, "row 40"},
-		"beta":          {func(l *SCMLLearner) { l.Params.Beta = 0 }, x, set, "beta"},
-		"basis":         {func(l *SCMLLearner) { l.Params.Basis = "pca" }, x, set, "basis"},
-		"bases":         {func(l *SCMLLearner) { l.Params.Bases = 0 }, x, set, "bases"},
-		"triplets":      {func(l *SCMLLearner) { l.Params.Triplets = 0 }, x, set, "triplets"},
-		"dims":          {func(l *SCMLLearner) { l.Params.Dims = -1 }, x, set, "dims"},
-		"tol":           {func(l *SCMLLearner) { l.Params.Tol = 0 }, x, set, "tol"},
-		"max_iter":      {func(l *SCMLLearner) { l.Params.MaxIter = 0 }, x, set, "max_iter"},
-		"one place":     {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, "equal"},
-		"rows":          {nothing, x.Select([]int{1, 2}), set, "rows"},
-		"zeros":         {nothing, &points.CSR{N: 40, D: 1, Start: make([]int, 41)}, set, "no variance"},
+		"lda of none": {func(l *SCMLLearner) {
+			l.Params.Basis, l.Triplets = SCMLLDA, []links.Triplet{{I: 0, J: 1, K: 2}}
+		}, x, none, "basis"},
+		"triplet": {func(l *SCMLLearner) {
+			l.Triplets = []links.Triplet{{I: 0, J: 1, K: 40}}
+		}, x, set, "row 40"},
+		"beta":      {func(l *SCMLLearner) { l.Params.Beta = 0 }, x, set, "beta"},
+		"basis":     {func(l *SCMLLearner) { l.Params.Basis = "pca" }, x, set, "basis"},
+		"bases":     {func(l *SCMLLearner) { l.Params.Bases = 0 }, x, set, "bases"},
+		"triplets":  {func(l *SCMLLearner) { l.Params.Triplets = 0 }, x, set, "triplets"},
+		"dims":      {func(l *SCMLLearner) { l.Params.Dims = -1 }, x, set, "dims"},
+		"tol":       {func(l *SCMLLearner) { l.Params.Tol = 0 }, x, set, "tol"},
+		"max_iter":  {func(l *SCMLLearner) { l.Params.MaxIter = 0 }, x, set, "max_iter"},
+		"one place": {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, "equal"},
+		"rows":      {nothing, x.Select([]int{1, 2}), set, "rows"},
+		"zeros":     {nothing, &points.CSR{N: 40, D: 1, Start: make([]int, 41)}, set, "no variance"},
 	} {
 		l := seeded()
 		c.change(&l)
-		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.words) {
+		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) ||
+			!strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: error %v, want one of the input with %q", name, err, c.words)
 		}
 	}
 	short := seeded()
 	short.Params.MaxIter = 20
 	short.Params.Tol = 1e-300
-	if s := fittest.Fit[*SCMLModel](t, short, x, set).Status(); s.Converged || !strings.Contains(s.Message, "iterations the objective may be") {
+	if s := fittest.Fit[*SCMLModel](t, short, x, set).Status(); s.Converged ||
+		!strings.Contains(s.Message, "iterations the objective may be") {
 		t.Errorf("twenty iterations: %+v", s)
 	}
 	done, cancel := context.WithCancel(ctx)

@@ -25,10 +25,11 @@ const SDMLMethod = "sdml"
 
 // SDMLAbout describes the method.
 var SDMLAbout = algorithms.About{
-	Name:            SDMLMethod,
-	Title:           "SDML",
-	Summary:         "sparse determinant metric learning, linear: a sparse matrix near a prior",
-	Paper:           "Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional space via L1-penalized log-determinant regularization, ICML 2009",
+	Name:    SDMLMethod,
+	Title:   "SDML",
+	Summary: "sparse determinant metric learning, linear: a sparse matrix near a prior",
+	Paper: "Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional " +
+		"space via L1-penalized log-determinant regularization, ICML 2009",
 	Linear:          true,
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -113,19 +114,25 @@ const maxFeatures = 2048
 func (p SDML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	eng, dense := f.Eng, f.Dense
 	if dense.D > maxFeatures {
-		return nil, fault.Data("", "%d features: want at most %d for %s (use xrca, or leading principal components)", dense.D, maxFeatures, SDMLMethod)
+		return nil, fault.Data("",
+			"%d features: want at most %d for %s (use xrca, or leading principal components)", dense.D,
+			maxFeatures, SDMLMethod)
 	}
 	need := engine.MatrixBytes(dense.N, dense.D) + engine.MatrixBytes(dense.D, 12*dense.D)
-	if err := eng.Check(fmt.Sprintf("matrices of %d features", dense.D), need, "use fewer features"); err != nil {
+	if err := eng.Check(fmt.Sprintf("matrices of %d features", dense.D), need,
+		"use fewer features"); err != nil {
 		return nil, err
 	}
 	problem, err := newSDMLProblem(ctx, eng, dense, f.Links, p)
 	if err != nil {
 		return nil, err
 	}
-	r, err := optimize.Glasso(ctx, eng, problem.matrix, p.Sparsity, optimize.GlassoOptions{Tol: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("graphical lasso", 0)})
+	r, err := optimize.Glasso(ctx, eng, problem.matrix, p.Sparsity,
+		optimize.GlassoOptions{Tol: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("graphical lasso", 0)})
 	if errors.Is(err, optimize.ErrUnbounded) || err == nil && math.IsInf(r.Gap, 1) {
-		return nil, &fault.ParamError{Param: "balance", Value: p.Balance, Want: fmt.Sprintf("a number below %.3g, or a larger sparsity: cannot-links outweigh the prior, and the objective has no lower bound", problem.limit)}
+		return nil, &fault.ParamError{Param: "balance", Value: p.Balance,
+			Want: fmt.Sprintf("a number below %.3g, or a larger sparsity: cannot-links outweigh the prior, "+
+				"and the objective has no lower bound", problem.limit)}
 	}
 	if err != nil {
 		return nil, err
@@ -142,7 +149,8 @@ func (p SDML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	status := f.Status(algorithms.Status{Converged: r.Converged, Iterations: r.Sweeps})
 	status.Message = fmt.Sprintf("duality gap %.2g, weight of a link %.3g", r.Gap, problem.eta)
 	if !r.Converged {
-		status.Message += fmt.Sprintf(": %d sweeps did not reach the tolerance %g (raise max_iter, tol or sparsity)", r.Sweeps, p.Tol)
+		status.Message += fmt.Sprintf(
+			": %d sweeps did not reach the tolerance %g (raise max_iter, tol or sparsity)", r.Sweeps, p.Tol)
 	}
 	return fitted.NewTraced(fitted.NewLinear(SDMLMethod, problem.mean, w), p, status, r.Trace), nil
 }
@@ -156,7 +164,8 @@ type sdmlProblem struct {
 	mean   []float64   // of the points
 }
 
-func newSDMLProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set, params SDML) (*sdmlProblem, error) {
+func newSDMLProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set,
+	params SDML) (*sdmlProblem, error) {
 	d, t := x.D, eng.Backend().Kernels()
 	z := blas.MatrixOf(x.N, d, x.Data).Clone()
 	p := &sdmlProblem{mean: linear.Center(z), matrix: eng.NewMatrix(d, d), unit: 1}
@@ -175,7 +184,9 @@ func newSDMLProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, se
 	}
 	eng.Mirror(pull)
 	if size <= 1e-14*whole {
-		return nil, fault.Data("", "the differences of the links cancel, or all links join equal points: want links between points that differ")
+		return nil, fault.Data("",
+			"the differences of the links cancel, or all links join equal points: want links between "+
+				"points that differ")
 	}
 	t.Scale(1/size, pull.Data)
 	if params.Prior == SDMLCovariance {

@@ -28,7 +28,8 @@ func sdmlWith(change func(p *SDML)) SDML {
 	return p
 }
 
-func sdmlFitted(t enginetest.Fataler, eng *engine.Engine, p SDML, x points.Points, set *links.Set) *SDMLModel {
+func sdmlFitted(t enginetest.Fataler, eng *engine.Engine, p SDML, x points.Points,
+	set *links.Set) *SDMLModel {
 	t.Helper()
 	return fittest.On[*SDMLModel](t, eng, SDMLLearner{Params: p}, x, set)
 }
@@ -43,14 +44,16 @@ func matrix(eng *engine.Engine, m *SDMLModel) blas.Matrix {
 
 // sdmlFormula returns P and lambda by the comment of [SDML]. eta is the value for which the largest
 // absolute eigenvalue of eta M0 (sum) is the balance.
-func sdmlFormula(t enginetest.Fataler, params SDML, x *points.Dense, set *links.Set) (p blas.Matrix, lambda float64) {
+func sdmlFormula(t enginetest.Fataler, params SDML, x *points.Dense,
+	set *links.Set) (p blas.Matrix, lambda float64) {
 	t.Helper()
 	d, eng := x.D, enginetest.New(t, 1)
 	sum, prior := blas.NewMatrix(d, d), blas.NewMatrix(d, d)
 	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
 		for a := range d {
 			for b := range d {
-				sum.Set(a, b, sum.At(a, b)+l.Weight*float64(l.Sign)*(x.Row(l.I)[a]-x.Row(l.J)[a])*(x.Row(l.I)[b]-x.Row(l.J)[b]))
+				sum.Set(a, b, sum.At(a,
+					b)+l.Weight*float64(l.Sign)*(x.Row(l.I)[a]-x.Row(l.J)[a])*(x.Row(l.I)[b]-x.Row(l.J)[b]))
 			}
 		}
 	}
@@ -58,7 +61,8 @@ func sdmlFormula(t enginetest.Fataler, params SDML, x *points.Dense, set *links.
 		for b := range d {
 			for i := range x.N { // 1/2n^2 sum (x_i - x_j)(x_i - x_j)' is the covariance
 				for j := range x.N {
-					prior.Set(a, b, prior.At(a, b)+(x.Row(i)[a]-x.Row(j)[a])*(x.Row(i)[b]-x.Row(j)[b])/float64(2*x.N*x.N))
+					prior.Set(a, b, prior.At(a,
+						b)+(x.Row(i)[a]-x.Row(j)[a])*(x.Row(i)[b]-x.Row(j)[b])/float64(2*x.N*x.N))
 				}
 			}
 		}
@@ -97,7 +101,8 @@ func sdmlFormula(t enginetest.Fataler, params SDML, x *points.Dense, set *links.
 func TestSDMLOptimum(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		eng := enginetest.New(rt, 1)
-		x, _, set := enginetest.Bands(rt, 40, rapid.IntRange(1, 6).Draw(rt, "features"), 20, rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Bands(rt, 40, rapid.IntRange(1, 6).Draw(rt, "features"), 20,
+			rapid.Uint64().Draw(rt, "seed"))
 		params := sdmlWith(func(p *SDML) {
 			p.Prior = rapid.SampledFrom([]SDMLPrior{SDMLIdentity, SDMLCovariance}).Draw(rt, "prior")
 			p.Balance = rapid.SampledFrom([]float64{0, 0.3, 0.9}).Draw(rt, "balance")
@@ -124,7 +129,8 @@ func TestSDMLOptimum(t *testing.T) {
 					}
 				}
 				if math.Abs(off-want) > slack+within*size {
-					rt.Fatalf("W_%d,%d - P is %g where M is %g: want %g within %g", a, b, off, m.At(a, b), want, slack)
+					rt.Fatalf("W_%d,%d - P is %g where M is %g: want %g within %g", a, b, off, m.At(a, b),
+						want, slack)
 				}
 			}
 		}
@@ -141,7 +147,8 @@ func TestSDMLSparse(t *testing.T) {
 	p, _ := sdmlFormula(t, params, x, set)
 	for a := range x.D {
 		for b := range x.D {
-			if want := map[bool]float64{true: 1 / math.Sqrt(p.At(a, a))}[a == b]; math.Abs(w.At(a, b)-want) > 1e-12*(want+1e-300) {
+			if want := map[bool]float64{true: 1 /
+				math.Sqrt(p.At(a, a))}[a == b]; math.Abs(w.At(a, b)-want) > 1e-12*(want+1e-300) {
 				t.Errorf("W_%d,%d is %g: want %g", a, b, w.At(a, b), want)
 			}
 		}
@@ -153,11 +160,16 @@ func TestSDMLSparse(t *testing.T) {
 // although P is indefinite.
 func TestSDMLIndefinite(t *testing.T) {
 	eng := enginetest.New(t, 1)
-	x := &points.Dense{N: 4, D: 2, Data: []float64{0, 0, 1, 0, 0, 1, 1, 1}} // P is I + eta ((0,0),(0,1)) - 2 eta ((1,1),(1,1))
-	set := enginetest.Links(t, 4, []links.Link{links.NewLink(0, 2, links.Must), links.NewLink(0, 3, links.Cannot), links.NewLink(0, 3, links.Cannot)})
+	// P is I + eta ((0,0),(0,1)) - 2 eta ((1,1),(1,1))
+	x := &points.Dense{N: 4, D: 2, Data: []float64{0, 0, 1, 0, 0, 1, 1, 1}}
+	set := enginetest.Links(t, 4,
+		[]links.Link{links.NewLink(0, 2, links.Must), links.NewLink(0, 3, links.Cannot),
+			links.NewLink(0, 3, links.Cannot)})
 	limit := 0.0
 	for _, prior := range []SDMLPrior{SDMLIdentity, SDMLCovariance} {
-		_, err := SDMLLearner{Params: sdmlWith(func(p *SDML) { p.Prior, p.Balance = prior, 1.5 })}.Fit(t.Context(), eng, x, set)
+		_, err := SDMLLearner{Params: sdmlWith(func(p *SDML) {
+			p.Prior, p.Balance = prior, 1.5
+		})}.Fit(t.Context(), eng, x, set)
 		wrong, is := errors.AsType[*fault.ParamError](err)
 		if !is || wrong.Param != "balance" {
 			t.Fatalf("%s: error %v: want one of the balance", prior, err)
@@ -179,7 +191,8 @@ func TestSDMLIndefinite(t *testing.T) {
 		t.Fatalf("P %v is definite", p.Data)
 	}
 	w := enginetest.Inverse(t, matrix(eng, sdmlFitted(t, eng, params, x, set)))
-	if want := p.At(0, 1) + lambda; math.Abs(w.At(0, 1)-want) > 1e-5 || math.Abs(w.At(0, 0)-p.At(0, 0)) > 1e-5 || math.Abs(w.At(1, 1)-p.At(1, 1)) > 1e-5 {
+	if want := p.At(0, 1) + lambda; math.Abs(w.At(0, 1)-want) > 1e-5 ||
+		math.Abs(w.At(0, 0)-p.At(0, 0)) > 1e-5 || math.Abs(w.At(1, 1)-p.At(1, 1)) > 1e-5 {
 		t.Errorf("inverse of M %v: want the diagonal of %v, and %g", w.Data, p.Data, want)
 	}
 }
@@ -202,7 +215,8 @@ func TestSDMLSame(t *testing.T) {
 	for _, prior := range []SDMLPrior{SDMLIdentity, SDMLCovariance} {
 		params := sdmlWith(func(p *SDML) { p.Prior = prior })
 		w, _ := sdmlFitted(t, enginetest.New(t, 1), params, x, set).Transform()
-		if other, _ := sdmlFitted(t, enginetest.New(t, 4), params, x, turned).Transform(); !slices.Equal(w.Data, other.Data) {
+		if other, _ := sdmlFitted(t, enginetest.New(t, 4), params, x,
+			turned).Transform(); !slices.Equal(w.Data, other.Data) {
 			t.Errorf("%s: links in another order, with other workers, give another metric", prior)
 		}
 		unit := map[SDMLPrior]float64{SDMLIdentity: 1, SDMLCovariance: 1024}[prior]
@@ -235,19 +249,22 @@ func TestSDMLBadInput(t *testing.T) {
 	}{
 		"no links":     {nothing, x, list(), "at least one"},
 		"equal points": {nothing, twins, list(links.NewLink(0, 1, links.Must)), "equal points"},
-		"canceling":    {nothing, &points.Dense{N: 40, D: 1, Data: make40(0, 1, 2)}, list(links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Cannot)), "cancel"},
-		"prior":        {func(p *SDML) { p.Prior = "covariances" }, x, set, "identity, covariance"},
-		"balance":      {func(p *SDML) { p.Balance = -1 }, x, set, "balance"},
-		"sparsity":     {func(p *SDML) { p.Sparsity = math.NaN() }, x, set, "sparsity"},
-		"tol":          {func(p *SDML) { p.Tol = 0 }, x, set, "tol"},
-		"max_iter":     {func(p *SDML) { p.MaxIter = 0 }, x, set, "max_iter"},
-		"one place":    {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, "equal points"},
-		"rows":         {nothing, x.Select([]int{1, 2}), set, "40"},
-		"NaN":          {nothing, nan, set, "row 3"},
-		"wide":         {nothing, &points.Dense{N: 40, D: 2049, Data: make([]float64, 40*2049)}, set, "2048"},
-		"zeros":        {nothing, &points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, "no variance"},
+		"canceling": {nothing, &points.Dense{N: 40, D: 1, Data: make40(0, 1, 2)},
+			list(links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Cannot)), "cancel"},
+		"prior":    {func(p *SDML) { p.Prior = "covariances" }, x, set, "identity, covariance"},
+		"balance":  {func(p *SDML) { p.Balance = -1 }, x, set, "balance"},
+		"sparsity": {func(p *SDML) { p.Sparsity = math.NaN() }, x, set, "sparsity"},
+		"tol":      {func(p *SDML) { p.Tol = 0 }, x, set, "tol"},
+		"max_iter": {func(p *SDML) { p.MaxIter = 0 }, x, set, "max_iter"},
+		"one place": {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set,
+			"equal points"},
+		"rows":  {nothing, x.Select([]int{1, 2}), set, "40"},
+		"NaN":   {nothing, nan, set, "row 3"},
+		"wide":  {nothing, &points.Dense{N: 40, D: 2049, Data: make([]float64, 40*2049)}, set, "2048"},
+		"zeros": {nothing, &points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, "no variance"},
 	} {
-		if _, err := (SDMLLearner{Params: sdmlWith(c.change)}).Fit(t.Context(), eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.says) {
+		if _, err := (SDMLLearner{Params: sdmlWith(c.change)}).Fit(t.Context(), eng, c.x,
+			c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, want one of the input that says %q", name, err, c.says)
 		}
 	}
@@ -257,14 +274,16 @@ func TestSDMLBadInput(t *testing.T) {
 		twins.Row(i)[2] = -3 * twins.Row(i)[1]
 	}
 	for _, prior := range []SDMLPrior{SDMLIdentity, SDMLCovariance} {
-		for _, set := range []*links.Set{set, list(links.NewLink(0, 2, links.Must)), list(links.NewLink(0, 2, links.Cannot))} {
+		for _, set := range []*links.Set{set, list(links.NewLink(0, 2, links.Must)),
+			list(links.NewLink(0, 2, links.Cannot))} {
 			sdmlFitted(t, eng, sdmlWith(func(p *SDML) { p.Prior = prior }), twins, set)
 			sdmlFitted(t, eng, sdmlWith(func(p *SDML) { p.Prior, p.Sparsity = prior, 0 }), twins, set)
 		}
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (SDMLLearner{Params: SDMLDefaults()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (SDMLLearner{Params: SDMLDefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }
@@ -275,7 +294,9 @@ func make40(first ...float64) []float64 { return append(first, make([]float64, 4
 // TestSDMLUnfinished checks that a fit that ends early reports this, with the remaining gap.
 func TestSDMLUnfinished(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 60, 6, 30, 4)
-	s := sdmlFitted(t, enginetest.New(t, 1), sdmlWith(func(p *SDML) { p.MaxIter, p.Tol = 1, 1e-12 }), x, set).Status()
+	s := sdmlFitted(t, enginetest.New(t, 1), sdmlWith(func(p *SDML) {
+		p.MaxIter, p.Tol = 1, 1e-12
+	}), x, set).Status()
 	if s.Converged || s.Iterations != 1 || !strings.Contains(s.Message, "max_iter") {
 		t.Errorf("status %+v", s)
 	}

@@ -20,10 +20,11 @@ const XiangMethod = "xiang"
 
 // XiangAbout describes the method.
 var XiangAbout = algorithms.About{
-	Name:            XiangMethod,
-	Title:           "Xiang",
-	Summary:         "trace-ratio metric of the links alone, linear: the baseline of lleratio",
-	Paper:           "Xiang, Nie & Zhang, Learning a Mahalanobis distance metric for data clustering and classification, Pattern Recognition 41, 2008",
+	Name:    XiangMethod,
+	Title:   "Xiang",
+	Summary: "trace-ratio metric of the links alone, linear: the baseline of lleratio",
+	Paper: "Xiang, Nie & Zhang, Learning a Mahalanobis distance metric for data clustering and " +
+		"classification, Pattern Recognition 41, 2008",
 	Linear:          true,
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -59,7 +60,8 @@ func (Xiang) Rules() learner.Rules { return learner.Rules{About: XiangAbout, Pai
 // Learn fits the method.
 func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	if must, cannot := f.Links.Count(); must == 0 || cannot == 0 {
-		return nil, fault.Data("", "xiang compares must-links with cannot-links: want both, got %d and %d", must, cannot)
+		return nil, fault.Data("", "xiang compares must-links with cannot-links: want both, got %d and %d",
+			must, cannot)
 	}
 	const constant = 1e-12
 	pc, err := linear.NewPrincipal(ctx, f.Eng, f.Dense, constant)
@@ -72,7 +74,9 @@ func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 		d = max(1, q/2)
 	}
 	if d >= q && q > 1 {
-		return nil, &fault.ParamError{Param: "dims", Value: d, Want: fmt.Sprintf("a number below %d, the number of directions in which the points vary (with all of them nothing is learned)", q)}
+		return nil, &fault.ParamError{Param: "dims", Value: d,
+			Want: fmt.Sprintf("a number below %d, the number of directions in which the points vary (with "+
+				"all of them nothing is learned)", q)}
 	}
 	a, b := eng.NewMatrix(q, q), eng.NewMatrix(q, q)
 	if err := linear.LinkScatter(ctx, eng, pc.Z, f.Links.Cannot(), a); err != nil {
@@ -81,9 +85,10 @@ func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 	if err := linear.LinkScatter(ctx, eng, pc.Z, f.Links.Must(), b); err != nil {
 		return nil, err
 	}
-	res, err := traceratio.Solve(ctx, eng, a, b, d, traceratio.Options{Seed: f.Seed, Progress: func(step int, ratio float64) {
-		f.Report(algorithms.Progress{Stage: "trace ratio", Done: step, Objective: ratio})
-	}})
+	res, err := traceratio.Solve(ctx, eng, a, b, d,
+		traceratio.Options{Seed: f.Seed, Progress: func(step int, ratio float64) {
+			f.Report(algorithms.Progress{Stage: "trace ratio", Done: step, Objective: ratio})
+		}})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +99,9 @@ func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 	f.Notices = append(f.Notices, idle...)
 	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1)})
 	if math.IsInf(res.Ratio, 1) {
-		status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions all must-linked points coincide (more must-links or dimensions avoid it)", d)
+		status.Message = fmt.Sprintf(
+			"the ratio has no bound: in %d dimensions all must-linked points coincide (more must-links or "+
+				"dimensions avoid it)", d)
 	}
 	return fitted.New(pc.Map(eng, XiangMethod, res.W), p, status), nil
 }

@@ -39,7 +39,8 @@ func xiangProblem(t *testing.T, n, d, pairs int) (*points.Dense, *links.Set) {
 
 func xiangFit(t *testing.T, x points.Points, set *links.Set, dims int) *baseline.XiangModel {
 	t.Helper()
-	return fittest.Fit[*baseline.XiangModel](t, baseline.XiangLearner{Params: baseline.Xiang{Dims: dims}}, x, set)
+	return fittest.Fit[*baseline.XiangModel](t, baseline.XiangLearner{Params: baseline.Xiang{Dims: dims}}, x,
+		set)
 }
 
 // TestXiangFindsTheDirection checks that the one direction in which classes differ is found, and
@@ -133,13 +134,15 @@ func TestXiangBadInput(t *testing.T) {
 		"one place":       {&points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, 0},
 		"sparse":          {&points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, 0},
 	} {
-		if _, err := (baseline.XiangLearner{Params: baseline.Xiang{Dims: c.dims}}).Fit(context.Background(), enginetest.New(t, 0), c.x, c.set); !fault.IsInput(err) {
+		if _, err := (baseline.XiangLearner{Params: baseline.Xiang{Dims: c.dims}}).Fit(context.Background(),
+			enginetest.New(t, 0), c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (baseline.XiangLearner{}).Fit(ctx, enginetest.New(t, 0), x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (baseline.XiangLearner{}).Fit(ctx, enginetest.New(t, 0), x, set); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }
@@ -168,7 +171,8 @@ func TestXiangIdleColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	notices := xiangFit(t, x, set, 0).Status().Notices
-	if len(notices) != 1 || !strings.HasPrefix(notices[0], "7 of the 12 columns") || !strings.Contains(notices[0], "use dims=5 or more than 5 cannot-links") {
+	if len(notices) != 1 || !strings.HasPrefix(notices[0], "7 of the 12 columns") ||
+		!strings.Contains(notices[0], "use dims=5 or more than 5 cannot-links") {
 		t.Errorf("12 columns, 5 cannot-links: %q", notices)
 	}
 	moved := &points.Dense{N: x.N, D: x.D, Data: slices.Clone(x.Data)}

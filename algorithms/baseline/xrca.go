@@ -19,10 +19,11 @@ const XRCAMethod = "xrca"
 
 // XRCAAbout describes the method.
 var XRCAAbout = algorithms.About{
-	Name:            XRCAMethod,
-	Title:           "XRCA",
-	Summary:         "relevant component analysis extended to cannot-links, linear",
-	Paper:           "Yeung & Chang, Extending the relevant component analysis algorithm for metric learning using both positive and negative equivalence constraints, Pattern Recognition 39, 2006",
+	Name:    XRCAMethod,
+	Title:   "XRCA",
+	Summary: "relevant component analysis extended to cannot-links, linear",
+	Paper: "Yeung & Chang, Extending the relevant component analysis algorithm for metric " +
+		"learning using both positive and negative equivalence constraints, Pattern Recognition 39, 2006",
 	Linear:          true,
 	UsesCannotLinks: true,
 	Baseline:        true,

@@ -126,15 +126,17 @@ func TestXRCABadInput(t *testing.T) {
 		x      points.Points
 		set    *links.Set
 	}{
-		"no links":     {nothing, x, list()},
-		"no must":      {nothing, x, list(links.NewLink(0, 1, links.Cannot))},
-		"equal must":   {nothing, twins, list(links.NewLink(0, 1, links.Must), links.NewLink(0, 2, links.Cannot))},
-		"equal cannot": {nothing, twins, list(links.NewLink(0, 1, links.Cannot), links.NewLink(0, 2, links.Must))},
-		"eps_rel":      {func(p *XRCA) { p.EpsRel = 0 }, x, set},
-		"dims":         {func(p *XRCA) { p.Dims = -1 }, x, set},
-		"rank_tol":     {func(p *XRCA) { p.RankTol = 1 }, x, set},
-		"one place":    {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set},
-		"rows":         {nothing, x.Select([]int{1, 2}), set},
+		"no links": {nothing, x, list()},
+		"no must":  {nothing, x, list(links.NewLink(0, 1, links.Cannot))},
+		"equal must": {nothing, twins,
+			list(links.NewLink(0, 1, links.Must), links.NewLink(0, 2, links.Cannot))},
+		"equal cannot": {nothing, twins,
+			list(links.NewLink(0, 1, links.Cannot), links.NewLink(0, 2, links.Must))},
+		"eps_rel":   {func(p *XRCA) { p.EpsRel = 0 }, x, set},
+		"dims":      {func(p *XRCA) { p.Dims = -1 }, x, set},
+		"rank_tol":  {func(p *XRCA) { p.RankTol = 1 }, x, set},
+		"one place": {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set},
+		"rows":      {nothing, x.Select([]int{1, 2}), set},
 	} {
 		l := XRCALearner{Params: XRCADefaults()}
 		c.change(&l.Params)
@@ -152,7 +154,8 @@ func TestXRCABadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (XRCALearner{Params: XRCADefaults()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (XRCALearner{Params: XRCADefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }

@@ -31,7 +31,8 @@ type toy struct {
 
 func (toy) Method() string { return "toy" }
 
-func (l toy) Fit(ctx context.Context, eng *engine.Engine, _ points.Points, _ *links.Set) (algorithms.Model, error) {
+func (l toy) Fit(ctx context.Context, eng *engine.Engine, _ points.Points,
+	_ *links.Set) (algorithms.Model, error) {
 	return nil, l.fit(ctx, eng)
 }
 
@@ -45,7 +46,8 @@ func job(t testing.TB, n int, l algorithms.Learner) batch.Job {
 	return batch.Job{Learner: l, Points: &points.Dense{N: n, D: 1, Data: make([]float64, n)}, Links: set}
 }
 
-func fit(t testing.TB, ctx context.Context, eng *engine.Engine, jobs iter.Seq[batch.Job], o batch.Options) iter.Seq[batch.Result] {
+func fit(t testing.TB, ctx context.Context, eng *engine.Engine, jobs iter.Seq[batch.Job],
+	o batch.Options) iter.Seq[batch.Result] {
 	t.Helper()
 	results, err := batch.Fit(ctx, eng, jobs, o)
 	if err != nil {
@@ -128,7 +130,8 @@ func TestOrder(t *testing.T) {
 		switch {
 		case r.Index != n:
 			t.Fatalf("result %d, want %d", r.Index, n)
-		case n%50 == 20 && !fault.IsInput(r.Err), n%10 == 3 && !errors.Is(r.Err, broken), n%50 != 20 && n%10 != 3 && r.Err != nil:
+		case n%50 == 20 && !fault.IsInput(r.Err), n%10 == 3 && !errors.Is(r.Err, broken), n%50 != 20 &&
+			n%10 != 3 && r.Err != nil:
 			t.Errorf("job %d: %v", n, r.Err)
 		}
 		n++
@@ -168,7 +171,8 @@ func TestRoom(t *testing.T) {
 			return nil
 		}}))
 	}
-	for range fit(t, context.Background(), enginetest.New(t, workers), slices.Values(jobs), batch.Options{Parallel: parallel, Large: 10}) {
+	for range fit(t, context.Background(), enginetest.New(t, workers), slices.Values(jobs),
+		batch.Options{Parallel: parallel, Large: 10}) {
 	}
 	if most.Load() < 2 {
 		t.Error("the small jobs did not run side by side")
@@ -193,7 +197,9 @@ func TestEnd(t *testing.T) {
 		}
 	}
 	n := 0
-	for range fit(t, context.Background(), eng, endless(toy{func(context.Context, *engine.Engine) error { return nil }}), batch.Options{}) {
+	for range fit(t, context.Background(), eng, endless(toy{func(context.Context, *engine.Engine) error {
+		return nil
+	}}), batch.Options{}) {
 		if n++; n == 5 {
 			break
 		}

@@ -32,7 +32,8 @@ func ExampleFit() {
 			if err != nil {
 				log.Fatal(err)
 			}
-			if !yield(batch.Job{Learner: krca.Learner{Params: krca.DefaultParams()}, Points: data.Points, Links: set}) {
+			if !yield(batch.Job{Learner: krca.Learner{Params: krca.DefaultParams()}, Points: data.Points,
+				Links: set}) {
 				return
 			}
 		}

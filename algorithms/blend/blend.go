@@ -173,7 +173,8 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		return nil, err
 	}
 	table := fitted.NewTable(kernel.Linear(), f.X, y)
-	return &Model{fitted.New(fitted.Extended(Method, table, &extension{b.stages}), p, f.Status(b.status())), b.stages}, nil
+	return &Model{fitted.New(fitted.Extended(Method, table, &extension{b.stages}), p, f.Status(b.status())),
+		b.stages}, nil
 }
 
 // variance returns the sum of the variances of the columns. It runs on one core: it reads a few

@@ -34,10 +34,12 @@ func TestSideBySide(t *testing.T) {
 		y := [2]blas.Matrix{embedded(t, m, x), embedded(t, m, fresh)}
 		first := 0
 		for _, path := range []string{"lleratio", "krca", "krca > npkl", "gml", "npkl > krca"} {
-			z := [2]blas.Matrix{{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, {Rows: fresh.N, Cols: x.D, Stride: x.D, Data: fresh.Data}}
+			z := [2]blas.Matrix{{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data},
+				{Rows: fresh.N, Cols: x.D, Stride: x.D, Data: fresh.Data}}
 			last := ""
 			for last = range strings.SplitSeq(path, " > ") {
-				own, err := kinds()[last].new(p, algorithms.Common{Seed: 1}).Fit(t.Context(), eng, kernel.Rows(z[0]), set)
+				own, err := kinds()[last].new(p, algorithms.Common{Seed: 1}).Fit(t.Context(), eng,
+					kernel.Rows(z[0]), set)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -49,7 +51,8 @@ func TestSideBySide(t *testing.T) {
 			for k := range z {
 				compareScaled(t, path, y[k].View(0, y[k].Rows, first, first+z[k].Cols), z[k])
 			}
-			if v := variance(eng, y[0].View(0, x.N, first, first+z[0].Cols)); math.Abs(v-1) > 1e-12 { // 60 links give gml the same weight
+			// 60 links give gml the same weight
+			if v := variance(eng, y[0].View(0, x.N, first, first+z[0].Cols)); math.Abs(v-1) > 1e-12 {
 				t.Errorf("%s: total variance %g on the training rows: want 1", path, v)
 			}
 			first += z[0].Cols
@@ -62,7 +65,8 @@ func TestSideBySide(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k, pair := range [][2]int{{0, 1}, {2, 5}} {
-			if want := points.SquaredDistance(y[1].Row(pair[0]), y[1].Row(pair[1])); math.Abs(d[k]-want) > 1e-12*want {
+			if want := points.SquaredDistance(y[1].Row(pair[0]),
+				y[1].Row(pair[1])); math.Abs(d[k]-want) > 1e-12*want {
 				t.Errorf("squared distance %g: want %g", d[k], want)
 			}
 		}
@@ -133,10 +137,12 @@ func TestLeftOut(t *testing.T) {
 		"many links":   {200, 101, nil, "lleratio,krca,krca > npkl,npkl > krca"},
 		"three links":  {2, 1, nil, "lleratio,krca,krca > npkl,gml,npkl > krca"},
 	} {
-		m := fittest.Fit[*Model](t, blender(DefaultParams()), x, enginetest.Drawn(t, labels, c.must, c.cannot, 4))
+		m := fittest.Fit[*Model](t, blender(DefaultParams()), x,
+			enginetest.Drawn(t, labels, c.must, c.cannot, 4))
 		notices := strings.Join(m.Status().Notices, "\n")
 		for method := range kinds() {
-			if got, want := strings.Contains(notices, method+" is left out: "), slices.Contains(c.out, method); got != want {
+			if got, want := strings.Contains(notices, method+" is left out: "),
+				slices.Contains(c.out, method); got != want {
 				t.Errorf("%s: %s left out %v: want %v\n%s", name, method, got, want, notices)
 			}
 		}
@@ -154,7 +160,8 @@ func TestLeftOut(t *testing.T) {
 		}
 	}
 	eng := enginetest.New(t, 1)
-	if _, err := blender(DefaultParams()).Fit(t.Context(), eng, x, enginetest.Links(t, x.N, nil)); !fault.IsInput(err) {
+	if _, err := blender(DefaultParams()).Fit(t.Context(), eng, x,
+		enginetest.Links(t, x.N, nil)); !fault.IsInput(err) {
 		t.Errorf("without links: error %v, want one of the input", err)
 	}
 }
@@ -163,7 +170,8 @@ func TestLeftOut(t *testing.T) {
 func TestWeight(t *testing.T) {
 	x, labels, _ := enginetest.Blobs(t, 40, 3, 5, 2)
 	for _, links := range []int{15, 30, 120} {
-		m := fittest.Fit[*Model](t, blender(DefaultParams()), x, enginetest.Drawn(t, labels, links/2, links-links/2, 4))
+		m := fittest.Fit[*Model](t, blender(DefaultParams()), x,
+			enginetest.Drawn(t, labels, links/2, links-links/2, 4))
 		y, first := embedded(t, m, x), 0
 		for _, s := range m.stages {
 			if s.scale == 0 {
@@ -173,7 +181,8 @@ func TestWeight(t *testing.T) {
 			if s.Method() == "gml" {
 				want = 60 / float64(links)
 			}
-			if v := variance(enginetest.New(t, 1), y.View(0, x.N, first, first+s.Dim())); math.Abs(v-want) > 1e-12*want {
+			if v := variance(enginetest.New(t, 1),
+				y.View(0, x.N, first, first+s.Dim())); math.Abs(v-want) > 1e-12*want {
 				t.Errorf("%d links: %s has total variance %g: want %g", links, m.path(s), v, want)
 			}
 			first += s.Dim()
@@ -202,7 +211,8 @@ func TestFile(t *testing.T) {
 		return f
 	}
 	for name, tensor := range encode().Tensors {
-		if strings.HasPrefix(name, "blend.") && strings.HasSuffix(name, ".points.dense") && tensor.Len() == len(x.Data) {
+		if strings.HasPrefix(name, "blend.") && strings.HasSuffix(name, ".points.dense") &&
+			tensor.Len() == len(x.Data) {
 			t.Errorf("tensor %s: want the training points once", name)
 		}
 	}

@@ -68,7 +68,9 @@ func (b *builder) learn(ctx context.Context) error {
 			b.results[k].source = s.from
 			second = append(second, k)
 		default:
-			same := slices.IndexFunc(b.steps, func(other step) bool { return other.method == s.method && other.from == 0 })
+			same := slices.IndexFunc(b.steps, func(other step) bool {
+				return other.method == s.method && other.from == 0
+			})
 			b.results[k] = b.results[same]
 		}
 	}
@@ -184,7 +186,8 @@ func (b *builder) assemble() error {
 // coordinates returns those of the training rows.
 func (b *builder) coordinates() (blas.Matrix, error) {
 	n, d := b.fit.X.Len(), columns(b.stages)
-	if err := b.fit.Eng.Check(fmt.Sprintf("coordinates of %d points in %d dimensions", n, d), 8*int64(n)*int64(d), "set dims"); err != nil {
+	if err := b.fit.Eng.Check(fmt.Sprintf("coordinates of %d points in %d dimensions", n, d),
+		8*int64(n)*int64(d), "set dims"); err != nil {
 		return blas.Matrix{}, err
 	}
 	y, first := blas.NewMatrix(n, d), 0
@@ -252,7 +255,8 @@ func (e *extension) Formula() (formula.Map, error) {
 			w.Set(first+k, k, 1/s.scale)
 		}
 		first += own.Dim()
-		all.Terms = append(all.Terms, &formula.Chain{First: own, Then: &formula.Linear{W: w, Mean: make([]float64, own.Dim())}})
+		all.Terms = append(all.Terms,
+			&formula.Chain{First: own, Then: &formula.Linear{W: w, Mean: make([]float64, own.Dim())}})
 	}
 	return all, nil
 }
@@ -312,7 +316,8 @@ func Decode(f *model.File) (*Model, error) {
 			stages = append(stages, s)
 		}
 		if d := columns(stages); d != t.Dim {
-			return nil, fitted.InHeader(fault.Data("", "the members have %d dimensions: want %d, those of the coordinates", d, t.Dim))
+			return nil, fitted.InHeader(fault.Data("",
+				"the members have %d dimensions: want %d, those of the coordinates", d, t.Dim))
 		}
 		return fitted.Extended(method, t, &extension{stages}), nil
 	}, &head, &table)
@@ -325,7 +330,8 @@ func Decode(f *model.File) (*Model, error) {
 // takes returns an error if the stage's input does not have d features.
 func (s stage) takes(d int) error {
 	if m, is := s.Model.(interface{ InputDim() int }); is && m.InputDim() != d {
-		return fitted.InHeader(fault.Data("", "it takes %d features: want %d, those of the stage before it", m.InputDim(), d))
+		return fitted.InHeader(fault.Data("", "it takes %d features: want %d, those of the stage before it",
+			m.InputDim(), d))
 	}
 	return nil
 }
@@ -336,11 +342,13 @@ func (s stub) read(f *model.File, k int) (stage, error) {
 		return stage{}, fitted.InHeader(fault.Data("", "scale is %g: want a finite number >= 0", s.Scale))
 	}
 	if s.From < 0 || s.From > k {
-		return stage{}, fitted.InHeader(fault.Data("", "from is %d: want 0 to %d, an earlier stage", s.From, k))
+		return stage{}, fitted.InHeader(fault.Data("", "from is %d: want 0 to %d, an earlier stage", s.From,
+			k))
 	}
 	kind, is := kinds()[s.Header.Method]
 	if !is {
-		return stage{}, fitted.InHeader(fault.Data("", "stage of method %q: want lleratio, npkl or krca", s.Header.Method))
+		return stage{}, fitted.InHeader(fault.Data("", "stage of method %q: want lleratio, npkl or krca",
+			s.Header.Method))
 	}
 	m, err := kind.decode(fitted.ReadMember(f, Method, k, s.Header))
 	return stage{m, s.From, s.Scale}, err

@@ -56,12 +56,14 @@ type Calibration struct {
 // links of both kinds. Cost: O(n log n).
 func Fit(distances []float64, must []bool) (*Calibration, error) {
 	if len(must) != len(distances) {
-		return nil, &fault.ShapeError{What: "number of kinds of links", Got: len(must), Want: fmt.Sprintf("%d, one for each distance", len(distances))}
+		return nil, &fault.ShapeError{What: "number of kinds of links", Got: len(must),
+			Want: fmt.Sprintf("%d, one for each distance", len(distances))}
 	}
 	order := make([]int, len(distances))
 	for k, d := range distances {
 		if !(d >= 0) || math.IsInf(d, 0) {
-			return nil, &fault.DataError{Row: k, Err: fmt.Errorf("distance of the link is %v: want a finite number >= 0", d)}
+			return nil, &fault.DataError{Row: k,
+				Err: fmt.Errorf("distance of the link is %v: want a finite number >= 0", d)}
 		}
 		order[k] = k
 	}
@@ -101,7 +103,9 @@ func (c *Calibration) add(distance float64, must, cannot int64) {
 // complete computes the steps, after all links have been added.
 func (c *Calibration) complete() (*Calibration, error) {
 	if c.musts == 0 || c.cannots == 0 {
-		return nil, fault.Data("", "%d must-links and %d cannot-links to calibrate on: want at least one of each kind", c.musts, c.cannots)
+		return nil, fault.Data("",
+			"%d must-links and %d cannot-links to calibrate on: want at least one of each kind", c.musts,
+			c.cannots)
 	}
 	share, weight := make([]float64, len(c.distance)), make([]float64, len(c.distance))
 	for k := range share {
@@ -207,8 +211,11 @@ func (c *Calibration) OfFound(threshold float64, distances []float64, all float6
 	if most := c.Share() * f.Recall.High * all; !c.near && most < count {
 		f.limit(most / count)
 		if f.Doubt == "" {
-			f.Doubt = fmt.Sprintf("if a share of %.2g of all pairs matches, at most %.0f matching pairs are as "+
-				"near, but there are %d pairs: at most %.3g of them match", c.Share(), most, len(distances), most/count)
+			f.Doubt = fmt.Sprintf(
+				"if a share of %.2g of all pairs matches, at most %.0f matching pairs are as "+
+					"near, but there are %d pairs: at most %.3g of them match", c.Share(), most,
+				len(distances),
+				most/count)
 		}
 	}
 	return f
@@ -232,9 +239,10 @@ func (c *Calibration) possible(threshold float64, distances []float64, all float
 		recall := rate.low(must)
 		if most := max(1, float64(there)) / all; share*recall > most {
 			share = max(leastShare, most/recall)
-			doubt = fmt.Sprintf("if a share of %.2g of all pairs matched, at least %.0f matching pairs would be "+
-				"within distance %.6g, but there are %d pairs: the share is at most "+
-				"%.2g", c.Share(), c.Share()*recall*all, d, there, share)
+			doubt = fmt.Sprintf(
+				"if a share of %.2g of all pairs matched, at least %.0f matching pairs would be "+
+					"within distance %.6g, but there are %d pairs: the share is at most "+
+					"%.2g", c.Share(), c.Share()*recall*all, d, there, share)
 		}
 	}
 	if doubt == "" {
@@ -321,10 +329,14 @@ func Decode(file *model.File) (*Calibration, error) {
 	var c Calibration
 	for k, d := range distance {
 		if !(d >= 0) || math.IsInf(d, 0) || k > 0 && d < distance[k-1] {
-			return nil, fault.Data("", "tensor %s: element %d is %g: want finite ascending numbers >= 0", tensorDistance, k, d)
+			return nil, fault.Data("", "tensor %s: element %d is %g: want finite ascending numbers >= 0",
+				tensorDistance, k, d)
 		}
-		if must[k] < 0 || cannot[k] < 0 || must[k] > mostLinks-c.musts || cannot[k] > mostLinks-c.cannots || must[k]+cannot[k] == 0 {
-			return nil, fault.Data("", "calibration: %d must-links and %d cannot-links at distance %g: want numbers >= 0, not both 0, and at most %d of all distances", must[k], cannot[k], d, mostLinks)
+		if must[k] < 0 || cannot[k] < 0 || must[k] > mostLinks-c.musts || cannot[k] > mostLinks-c.cannots ||
+			must[k]+cannot[k] == 0 {
+			return nil, fault.Data("",
+				"calibration: %d must-links and %d cannot-links at distance %g: want numbers >= 0, not "+
+					"both 0, and at most %d of all distances", must[k], cannot[k], d, mostLinks)
 		}
 		c.add(d, must[k], cannot[k])
 	}

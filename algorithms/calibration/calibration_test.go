@@ -112,7 +112,8 @@ func TestProbability(t *testing.T) {
 		before := Estimate{1, 1, 1}
 		for _, d := range append(append([]float64{0}, grid(300)...), 5, math.MaxFloat64) {
 			s := other.Interval(d)
-			if !(0 <= s.Low && s.Low <= s.Value && s.Value <= s.High && s.High <= 1 && 0 < s.Value && s.Value < 1) {
+			if !(0 <= s.Low && s.Low <= s.Value && s.Value <= s.High && s.High <= 1 && 0 < s.Value &&
+				s.Value < 1) {
 				t.Fatalf("probability %v at %v", s, d)
 			}
 			if s.Low > before.Low || s.Value > before.Value || s.High > before.High {
@@ -224,7 +225,9 @@ func lowest(share float64, must, allMust, cannot, allCannot int) float64 {
 				int64(allMust+allCannot)).ratio)
 		})
 	}
-	m := halved(func(p float64) bool { return p < float64(must)/float64(allMust) && !likely(must, allMust, p) })
+	m := halved(func(p float64) bool {
+		return p < float64(must)/float64(allMust) && !likely(must, allMust, p)
+	})
 	n := halved(func(p float64) bool {
 		return p < float64(cannot)/float64(allCannot) || likely(cannot, allCannot,
 			p)
@@ -282,7 +285,8 @@ func TestRates(t *testing.T) {
 		}
 		if most := missed * float64(c.draws); !(float64(wrong) <= most+3*math.Sqrt(most)) ||
 			!(float64(wrong) >= most/2-3*math.Sqrt(most)) {
-			t.Errorf("%d numbers: %d of %d draws have a wrong bound, want about %v", c.n, wrong, c.draws, most)
+			t.Errorf("%d numbers: %d of %d draws have a wrong bound, want about %v", c.n, wrong, c.draws,
+				most)
 		}
 		for k := range lows { // a single bound is wrong less often
 			if c.n > 100 || k == 0 || k == c.n {
@@ -290,7 +294,8 @@ func TestRates(t *testing.T) {
 			}
 			below, above := 1-atMost(k-1, c.n, lows[k]), atMost(k, c.n, highs[k])
 			if !(max(below, above) <= math.Exp(-r.ratio)+1e-9) {
-				t.Fatalf("%d of %d: as many have the probability %v at the lower bound, as few %v at the upper", k, c.n,
+				t.Fatalf("%d of %d: as many have the probability %v at the lower bound, as few %v at the "+
+					"upper", k, c.n,
 					below, above)
 			}
 		}
@@ -373,7 +378,8 @@ func TestCoverage(t *testing.T) {
 	most := 0.05*float64(draws) + 3*math.Sqrt(0.05*0.95*float64(draws))
 	rng := rand.New(rand.NewPCG(6, 3))
 	claims, tried, failed := 0, 0, 0
-	for _, shapes := range [][2][2]int{{{2, 6}, {6, 2}}, {{2, 3}, {5, 2}}, {{1, 8}, {8, 1}}, {{3, 3}, {3, 3}}} {
+	for _, shapes := range [][2][2]int{{{2, 6}, {6, 2}}, {{2, 3}, {5, 2}}, {{1, 8}, {8, 1}},
+		{{3, 3}, {3, 3}}} {
 		for _, share := range []float64{1e-4, 0.02, 0.5} {
 			for _, count := range [][2]int{{20, 20}, {100, 100}, {30, 2000}, {2000, 30}} {
 				p := population{shapes[0], shapes[1], share}
@@ -406,7 +412,8 @@ func TestCoverage(t *testing.T) {
 				}
 				tried, failed = tried+draws, failed+wrong
 				if float64(max(wrong, above, apart)) > most {
-					t.Errorf("%+v, %v links: of %d draws %d claim too much, %d have a lower interval, and %d steps "+
+					t.Errorf("%+v, %v links: of %d draws %d claim too much, %d have a lower interval, and "+
+						"%d steps "+
 						"another probability", p, count, draws, wrong, above, apart)
 				}
 			}
@@ -426,7 +433,8 @@ func TestCoverage(t *testing.T) {
 					bad, high := false, false
 					for _, d := range []float64{0.1, 0.2, 0.3, 0.5, 0.7, 1} {
 						at := c.At(d)
-						bad, high = bad || p.precision(0, d) < at.Precision.Low, high || p.precision(0, d) > at.Precision.High
+						bad, high = bad || p.precision(0, d) < at.Precision.Low, high ||
+							p.precision(0, d) > at.Precision.High
 					}
 					for _, claim := range []float64{0.5, 0.8, 0.9, 0.95, 1.1 * share} {
 						if at, err := c.Threshold(min(1, claim)); err == nil {
@@ -442,7 +450,8 @@ func TestCoverage(t *testing.T) {
 				}
 				tried, failed = tried+draws, failed+wrong
 				if float64(max(wrong, above)) > most {
-					t.Errorf("%+v, %d pairs: of %d draws %d claim too much, %d too little", p, n, draws, wrong, above)
+					t.Errorf("%+v, %d pairs: of %d draws %d claim too much, %d too little", p, n, draws,
+						wrong, above)
 				}
 			}
 		}

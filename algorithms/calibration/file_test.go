@@ -111,7 +111,8 @@ func TestHostileFiles(t *testing.T) {
 // FuzzDecode: any tensors are an error or a calibration that works and that its own file restores.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte("12345678"), []byte{1, 0, 0, 0, 0, 0, 0, 0}, 0.5)
-	f.Add(binary.LittleEndian.AppendUint64(make([]byte, 8), math.Float64bits(2)), []byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0.0)
+	f.Add(binary.LittleEndian.AppendUint64(make([]byte, 8), math.Float64bits(2)),
+		[]byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0.0)
 	f.Fuzz(func(t *testing.T, distances, counts []byte, share float64) {
 		n := min(len(distances), len(counts)) / 8
 		d, must, cannot := make([]float64, n), make([]int64, n), make([]int64, n)

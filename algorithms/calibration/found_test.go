@@ -42,14 +42,17 @@ func TestOfFound(t *testing.T) {
 					}
 				}
 				most := min(1, max(c.Share(), p.share)*all/float64(max(1, count)))
-				if f.Precision.Value > most || !(mean <= f.Precision.High+1e-9) || len(f.Probabilities) != count {
-					t.Fatalf("share %v: %d pairs, precision %v, mean probability %v: want at most %v", share, count,
+				if f.Precision.Value > most || !(mean <= f.Precision.High+1e-9) ||
+					len(f.Probabilities) != count {
+					t.Fatalf("share %v: %d pairs, precision %v, mean probability %v: want at most %v", share,
+						count,
 						f.Precision, mean, most)
 				}
 				if share == 0 && threshold > 0.3 && shape[0] != shape[1] && f.Doubt == "" {
 					t.Errorf("no doubt of a share of a half with %d pairs", count)
 				}
-				if draws++; share == p.share && count > 0 && (float64(right)/float64(count) < f.Precision.Low) {
+				if draws++; share == p.share && count > 0 &&
+					(float64(right)/float64(count) < f.Precision.Low) {
 					wrong++
 				}
 			}

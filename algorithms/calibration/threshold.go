@@ -32,7 +32,8 @@ type Threshold struct {
 
 // String returns a line for people: the precision with the links that it rests on, and the recall.
 func (t Threshold) String() string {
-	return fmt.Sprintf("distance %.6g: precision %v, recall %v; rests on %s", t.Distance, t.Precision, t.Recall, t.links())
+	return fmt.Sprintf("distance %.6g: precision %v, recall %v; rests on %s", t.Distance, t.Precision,
+		t.Recall, t.links())
 }
 
 // links counts the links up to the distance.
@@ -122,7 +123,8 @@ func (c *Calibration) Threshold(precision float64) (Threshold, error) {
 	}
 	t := c.threshold(c.distance[best], links[0], links[1])
 	return Threshold{}, &fault.ParamError{Param: "precision", Value: precision,
-		Want: fmt.Sprintf("at most %.3g, the lower bound up to distance %.6g: %s support no more", t.Precision.Low,
+		Want: fmt.Sprintf("at most %.3g, the lower bound up to distance %.6g: %s support no more",
+			t.Precision.Low,
 			t.Distance, t.links())}
 }
 

@@ -39,9 +39,11 @@ func TestModelsDescribeThemselves(t *testing.T) {
 			}
 			again := reread(t, m)
 			if !reflect.DeepEqual(m.Status(), again.Status()) || m.Dim() != again.Dim() {
-				t.Errorf("status %+v, %d columns: after reading %+v, %d", m.Status(), m.Dim(), again.Status(), again.Dim())
+				t.Errorf("status %+v, %d columns: after reading %+v, %d", m.Status(), m.Dim(), again.Status(),
+					again.Dim())
 			}
-			if s := m.Status(); s.Iterations < 0 || s.Elapsed < least || s.Elapsed > most || !s.Converged && s.Message == "" && s.Iterations == 0 {
+			if s := m.Status(); s.Iterations < 0 || s.Elapsed < least || s.Elapsed > most || !s.Converged &&
+				s.Message == "" && s.Iterations == 0 {
 				t.Errorf("status %+v after %v", s, most)
 			}
 			if _, is := m.(algorithms.Describer); is {
@@ -60,7 +62,8 @@ func TestModelsDescribeThemselves(t *testing.T) {
 			if with, is := m.(algorithms.Trace); is {
 				trace := with.Trace()
 				if len(trace) == 0 || m.(algorithms.Objective).Objective() != trace[len(trace)-1] {
-					t.Errorf("the trace %v does not end in the objective %v", trace, m.(algorithms.Objective).Objective())
+					t.Errorf("the trace %v does not end in the objective %v", trace,
+						m.(algorithms.Objective).Objective())
 				}
 			}
 		})
@@ -146,8 +149,10 @@ func TestTriplets(t *testing.T) {
 			return l.Fit(ctx, eng, x, none)
 		}
 		if !method.UsesTriplets {
-			if _, err := fit(list); !fault.IsInput(err) || !strings.Contains(err.Error(), "does not learn from them") {
-				t.Errorf("%s: triplets for a method that does not learn from them: error %v", method.Name, err)
+			if _, err := fit(list); !fault.IsInput(err) ||
+				!strings.Contains(err.Error(), "does not learn from them") {
+				t.Errorf("%s: triplets for a method that does not learn from them: error %v", method.Name,
+					err)
 			}
 			continue
 		}
@@ -160,7 +165,8 @@ func TestTriplets(t *testing.T) {
 		plain := 0
 		for _, l := range list {
 			pairs = append(pairs, [2]int{l.I, l.J}, [2]int{l.I, l.K})
-			if points.SquaredDistance(x.Row(l.I), x.Row(l.J)) < points.SquaredDistance(x.Row(l.I), x.Row(l.K)) {
+			if points.SquaredDistance(x.Row(l.I), x.Row(l.J)) < points.SquaredDistance(x.Row(l.I),
+				x.Row(l.K)) {
 				plain++
 			}
 		}
@@ -175,7 +181,8 @@ func TestTriplets(t *testing.T) {
 			}
 		}
 		if !(learned > plain) || learned < len(list)*9/10 {
-			t.Errorf("%s: %d of %d triplets hold, %d did between the points: want more, and nine in ten", method.Name, learned, len(list), plain)
+			t.Errorf("%s: %d of %d triplets hold, %d did between the points: want more, and nine in ten",
+				method.Name, learned, len(list), plain)
 		}
 		if _, err := fit([]links.Triplet{{I: 0, J: 1, K: 60}}); !fault.IsInput(err) {
 			t.Errorf("%s: a triplet of row 60 of 60: error %v", method.Name, err)

@@ -94,7 +94,8 @@ func TestAmong(t *testing.T) {
 				t.Fatalf("%s %s: %v", m.Name, name, err)
 			}
 			if !reflect.DeepEqual(got, want) {
-				t.Fatalf("%s %s: the learner among the rows is not that of the data of the rows:\n%+v\n%+v", m.Name, name,
+				t.Fatalf("%s %s: the learner among the rows is not that of the data of the rows:\n%+v\n%+v",
+					m.Name, name,
 					got, want)
 			}
 			if name == "" {
@@ -121,7 +122,8 @@ func drawn(rng *rand.Rand, n int, labels []string, number func(int) int) (all, s
 		p := rng.Perm(n)
 		q := links.Quadruplet{I: p[0], J: p[1], K: p[2], L: p[3]}
 		all.Quadruplets = append(all.Quadruplets, q)
-		if q = (links.Quadruplet{I: number(p[0]), J: number(p[1]), K: number(p[2]), L: number(p[3])}); min(q.I, q.J,
+		if q = (links.Quadruplet{I: number(p[0]), J: number(p[1]), K: number(p[2]),
+			L: number(p[3])}); min(q.I, q.J,
 			q.K, q.L) >= 0 {
 			some.Quadruplets = append(some.Quadruplets, q)
 		}
@@ -180,7 +182,8 @@ func TestAmongBadInput(t *testing.T) {
 		l    algorithms.Learner
 		rows []int
 	}{
-		"descending": {npkl, []int{1, 0}}, "twice": {new("krca", nil), []int{1, 1}}, "negative": {kbeta, []int{-1,
+		"descending": {npkl, []int{1, 0}}, "twice": {new("krca", nil), []int{1, 1}},
+		"negative": {kbeta, []int{-1,
 			3}},
 		"beyond": {npkl, []int{0, 3}}, "no landmark": {kbeta, []int{0, 1, 2, 4}},
 	} {

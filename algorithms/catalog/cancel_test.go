@@ -20,9 +20,12 @@ import (
 // defaults do.
 var elsewhere = []string{
 	"krca landmarks=15", "krca form=spectral", "kbeta landmarks=20", "kbeta landmarks=20 extension=nystrom",
-	"npkl plan=full", "npkl loss=hl", "lleratio mode=linear", "lleratio mode=full", "gml prior=spectral", "gml prior=datadep",
-	"rca kernel=rbf:sigma=mean", "mmc kernel=linear", "lmnn kernel=rbf:sigma=mean", "mlkr kernel=rbf:sigma=mean", "llma kernel=rbf:sigma=mean", "forest kernel=rbf:sigma=mean",
-	"gml prior=spectral basis=isomap", "mmc diagonal=true", "spectral kind=order", "spectral kind=alignment", "spectral kind=eigenmaps basis=lle",
+	"npkl plan=full", "npkl loss=hl", "lleratio mode=linear", "lleratio mode=full", "gml prior=spectral",
+	"gml prior=datadep",
+	"rca kernel=rbf:sigma=mean", "mmc kernel=linear", "lmnn kernel=rbf:sigma=mean",
+	"mlkr kernel=rbf:sigma=mean", "llma kernel=rbf:sigma=mean", "forest kernel=rbf:sigma=mean",
+	"gml prior=spectral basis=isomap", "mmc diagonal=true", "spectral kind=order", "spectral kind=alignment",
+	"spectral kind=eigenmaps basis=lle",
 }
 
 // everywhere returns the problems of all methods with their defaults and with the parameters above.
@@ -133,7 +136,8 @@ func TestCancelAtEveryReport(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("fits canceled at a report of progress: %d of %d settings of %d methods", canceled, len(list), len(catalog.Methods()))
+	t.Logf("fits canceled at a report of progress: %d of %d settings of %d methods", canceled, len(list),
+		len(catalog.Methods()))
 }
 
 // TestCancelAtEveryLook: wherever a fit, or a use of a model, looks at its context, it ends there
@@ -148,7 +152,10 @@ func TestCancelAtEveryLook(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := p.learn(t, eng)
-			fits += stopEverywhere(t, "fit", func(ctx context.Context) error { _, err := p.fit(ctx, eng, nil); return err })
+			fits += stopEverywhere(t, "fit", func(ctx context.Context) error {
+				_, err := p.fit(ctx, eng, nil)
+				return err
+			})
 			for name, use := range p.uses(eng, m) {
 				uses += stopEverywhere(t, name, use)
 			}
@@ -163,9 +170,18 @@ func TestCancelAtEveryLook(t *testing.T) {
 // uses returns all operations of a model, one function for each.
 func (p problem) uses(eng *engine.Engine, m algorithms.Model) map[string]func(context.Context) error {
 	all := map[string]func(context.Context) error{
-		"embedding":         func(ctx context.Context) error { _, err := m.Embed(ctx, eng, p.fresh); return err },
-		"Gram matrix":       func(ctx context.Context) error { _, err := m.Gram(ctx, eng, p.fresh, nil); return err },
-		"cross Gram matrix": func(ctx context.Context) error { _, err := m.Gram(ctx, eng, p.fresh, p.x); return err },
+		"embedding": func(ctx context.Context) error {
+			_, err := m.Embed(ctx, eng, p.fresh)
+			return err
+		},
+		"Gram matrix": func(ctx context.Context) error {
+			_, err := m.Gram(ctx, eng, p.fresh, nil)
+			return err
+		},
+		"cross Gram matrix": func(ctx context.Context) error {
+			_, err := m.Gram(ctx, eng, p.fresh, p.x)
+			return err
+		},
 		"distances": func(ctx context.Context) error {
 			_, err := m.Distances(ctx, eng, p.fresh, chain(p.fresh.N))
 			return err
@@ -173,13 +189,17 @@ func (p problem) uses(eng *engine.Engine, m algorithms.Model) map[string]func(co
 	}
 	switch m := m.(type) {
 	case algorithms.Linker:
-		all["new links"] = func(ctx context.Context) error { _, err := m.AddLinks(ctx, eng, p.x, p.more); return err }
+		all["new links"] = func(ctx context.Context) error {
+			_, err := m.AddLinks(ctx, eng, p.x, p.more)
+			return err
+		}
 	case algorithms.Updater:
 		if p.method.Name == "krca form=spectral" {
 			break // which cannot be updated
 		}
 		all["update"] = func(ctx context.Context) error {
-			_, err := m.Update(ctx, eng, p.fresh, []algorithms.Chunklet{{ID: algorithms.NewChunklet, Rows: []int{0, 3, 6}}})
+			_, err := m.Update(ctx, eng, p.fresh,
+				[]algorithms.Chunklet{{ID: algorithms.NewChunklet, Rows: []int{0, 3, 6}}})
 			return err
 		}
 	}

@@ -54,7 +54,8 @@ func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error
 	m := Method{About: (*new(P)).Rules().About, Parameters: param.Fields(*new(P))}
 	m.takes = func(params any) bool { _, is := params.(P); return is }
 	m.New = func(c Config) (algorithms.Learner, error) {
-		p, common := param.Default[P](), algorithms.Common{Lesson: c.Lesson, Seed: c.Seed, Progress: c.Progress}
+		p, common := param.Default[P](),
+			algorithms.Common{Lesson: c.Lesson, Seed: c.Seed, Progress: c.Progress}
 		if c.From != nil {
 			if !m.takes(c.From) {
 				return nil, wrongParams(c.From)
@@ -134,7 +135,8 @@ func ForParams(params any) (Method, error) {
 }
 
 func wrongParams(params any) error {
-	return &fault.ParamError{Param: "type of the parameters", Value: fmt.Sprintf("%T", params), Want: "the Params of a method, such as krca.Params"}
+	return &fault.ParamError{Param: "type of the parameters", Value: fmt.Sprintf("%T", params),
+		Want: "the Params of a method, such as krca.Params"}
 }
 
 // Lookup returns the method with the given name. An unknown name is a *fault.ParamError that lists

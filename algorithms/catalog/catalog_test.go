@@ -56,7 +56,8 @@ func fitted(t testing.TB) *catalog.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	learner, err := method.New(catalog.Config{Kernel: "rbf:sigma=0.5msq", Params: map[string]string{"dims": "3", "eps_rel": "1e-2"}, Seed: 1})
+	learner, err := method.New(catalog.Config{Kernel: "rbf:sigma=0.5msq",
+		Params: map[string]string{"dims": "3", "eps_rel": "1e-2"}, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,8 @@ func fitted(t testing.TB) *catalog.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &catalog.Fitted{Model: m, Features: d.Features, Scaling: scaling, Fingerprint: dataset.Fingerprint(d.Points),
+	return &catalog.Fitted{Model: m, Features: d.Features, Scaling: scaling,
+		Fingerprint:    dataset.Fingerprint(d.Points),
 		LibraryVersion: "golden", Build: "golden"}
 }
 
@@ -146,7 +148,8 @@ func compareEmbeddings(t *testing.T, a, b *catalog.Fitted) {
 	for i := range x.Len() {
 		for j := range x.Len() {
 			p, q := inner(ya.Data, ya.Cols, i, j), inner(yb.Data, yb.Cols, i, j)
-			if !(math.Abs(p-q) <= 1e-8*math.Sqrt(inner(ya.Data, ya.Cols, i, i)*inner(ya.Data, ya.Cols, j, j))+1e-12) {
+			if !(math.Abs(p-q) <= 1e-8*math.Sqrt(inner(ya.Data, ya.Cols, i, i)*inner(ya.Data, ya.Cols, j,
+				j))+1e-12) {
 				t.Fatalf("inner product (%d,%d) of the embedding is %g: want %g", i, j, p, q)
 			}
 		}
@@ -191,12 +194,13 @@ func TestMistakes(t *testing.T) {
 		"text for a number": {catalog.Config{Params: map[string]string{"eps": "much"}}, `"much"`},
 		"eps of 0":          {catalog.Config{Params: map[string]string{"eps": "0"}}, "> 0"},
 		"eps NaN":           {catalog.Config{Params: map[string]string{"eps_rel": "NaN"}}, "NaN"},
-		"two eps":           {catalog.Config{Params: map[string]string{"eps": "1", "eps_rel": "1"}}, "together"},
-		"negative dims":     {catalog.Config{Params: map[string]string{"dims": "-1"}}, "dims"},
-		"fraction of dims":  {catalog.Config{Params: map[string]string{"dims": "1.5"}}, "1.5"},
-		"unknown form":      {catalog.Config{Params: map[string]string{"form": "choleski"}}, "cholesky"},
-		"unknown kernel":    {catalog.Config{Kernel: "rfb:sigma=1"}, "rbf"},
-		"sigma of 0":        {catalog.Config{Kernel: "rbf:sigma=0"}, "sigma"},
+		"two eps": {catalog.Config{Params: map[string]string{"eps": "1", "eps_rel": "1"}},
+			"together"},
+		"negative dims":    {catalog.Config{Params: map[string]string{"dims": "-1"}}, "dims"},
+		"fraction of dims": {catalog.Config{Params: map[string]string{"dims": "1.5"}}, "1.5"},
+		"unknown form":     {catalog.Config{Params: map[string]string{"form": "choleski"}}, "cholesky"},
+		"unknown kernel":   {catalog.Config{Kernel: "rfb:sigma=1"}, "rbf"},
+		"sigma of 0":       {catalog.Config{Kernel: "rbf:sigma=0"}, "sigma"},
 	} {
 		_, err := method.New(c.config)
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.text) {
@@ -254,7 +258,8 @@ func FuzzLoad(f *testing.F) {
 				return
 			}
 			x := &points.Dense{N: 2, D: in.InputDim(), Data: make([]float64, 2*in.InputDim())}
-			if _, err := m.Model.Embed(context.Background(), enginetest.New(t, 0), x); err != nil && !fault.IsInput(err) {
+			if _, err := m.Model.Embed(context.Background(), enginetest.New(t, 0), x); err != nil &&
+				!fault.IsInput(err) {
 				t.Errorf("embedding the origin: error %v", err)
 			}
 		}
@@ -313,7 +318,8 @@ func TestEveryMethod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			distance, err := back.Model.Distances(context.Background(), enginetest.New(t, 0), d.Points, [][2]int{{3, 8}})
+			distance, err := back.Model.Distances(context.Background(), enginetest.New(t, 0), d.Points,
+				[][2]int{{3, 8}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -321,7 +327,8 @@ func TestEveryMethod(t *testing.T) {
 			if math.Abs(distance[0]-want) > 1e-9*(gram.At(3, 3)+gram.At(8, 8)) {
 				t.Errorf("squared distance %g, by the kernel %g", distance[0], want)
 			}
-			if _, err := back.Model.Distances(context.Background(), enginetest.New(t, 0), d.Points, [][2]int{{0, 30}}); !fault.IsInput(err) {
+			if _, err := back.Model.Distances(context.Background(), enginetest.New(t, 0), d.Points,
+				[][2]int{{0, 30}}); !fault.IsInput(err) {
 				t.Errorf("a pair with a point that does not exist: error %v", err)
 			}
 		})

@@ -61,6 +61,7 @@ func (c Choice) Lighter(refused *fault.MemoryError) (Choice, bool) {
 		return c, false
 	}
 	method, err := Lookup(name)
-	why := fmt.Sprintf("%s needs %s, above the memory limit of %s", c.Method.Name, fault.FormatBytes(refused.Need), fault.FormatBytes(refused.Limit))
+	why := fmt.Sprintf("%s needs %s, above the memory limit of %s", c.Method.Name,
+		fault.FormatBytes(refused.Need), fault.FormatBytes(refused.Limit))
 	return Choice{method, why}, err == nil
 }

@@ -39,11 +39,13 @@ func TestManyGoroutines(t *testing.T) {
 			}
 			got, err := list[fits].solve(ctx, eng)
 			if at := got.difference(alone[fits]); err != nil || at != "" {
-				t.Errorf("%s, fitted while others run: error %v, %s differs from that of a fit alone", list[fits].method.Name, err, at)
+				t.Errorf("%s, fitted while others run: error %v, %s differs from that of a fit alone",
+					list[fits].method.Name, err, at)
 			}
 			got, err = list[shared].use(ctx, eng, models[shared])
 			if at := got.difference(alone[shared]); err != nil || at != "" {
-				t.Errorf("a shared model of %s: error %v, %s differs from that of its use alone", list[shared].method.Name, err, at)
+				t.Errorf("a shared model of %s: error %v, %s differs from that of its use alone",
+					list[shared].method.Name, err, at)
 			}
 		})
 	}
@@ -57,7 +59,9 @@ func TestProgressIsOneAtATime(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 3)
 	for _, p := range problems(t, 40) {
 		var reports []algorithms.Progress
-		if _, err := p.fit(ctx, eng, func(r algorithms.Progress) { reports = append(reports, r) }); err != nil {
+		if _, err := p.fit(ctx, eng, func(r algorithms.Progress) {
+			reports = append(reports, r)
+		}); err != nil {
 			t.Fatalf("%s: %v", p.method.Name, err)
 		}
 		if len(reports) == 0 {

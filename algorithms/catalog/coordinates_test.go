@@ -42,7 +42,8 @@ func linears() (list []linear) {
 	return racetest.Part(list)
 }
 
-func (l linear) fit(t *testing.T, eng *engine.Engine, kernel string, x points.Points, set *links.Set) algorithms.Model {
+func (l linear) fit(t *testing.T, eng *engine.Engine, kernel string, x points.Points,
+	set *links.Set) algorithms.Model {
 	t.Helper()
 	learner, err := l.New(catalog.Config{Kernel: kernel, Seed: 1, Params: l.params})
 	if err != nil {
@@ -117,7 +118,8 @@ func TestLinearKernelIsTheFeatures(t *testing.T) {
 		want := learned(t, eng, l.fit(t, eng, "", x, set), x)
 		check := func(what, kernel string, y points.Points) {
 			if got := learned(t, eng, l.fit(t, eng, kernel, y, set), y); !(apart(want, got, false) <= 1e-7) {
-				t.Errorf("%s, %s: learned distances change by %.2g of the largest", l.Name, what, apart(want, got, false))
+				t.Errorf("%s, %s: learned distances change by %.2g of the largest", l.Name, what,
+					apart(want, got, false))
 			}
 		}
 		check("-k linear", "linear", x)
@@ -141,14 +143,16 @@ func TestGivenMatrixIsTheKernel(t *testing.T) {
 			m, g := l.fit(t, eng, c.kernel, c.x, set), products(t, eng, c.kernel, c.x)
 			got, want := learned(t, eng, m, c.x), learned(t, eng, l.fit(t, eng, "", g, set), g)
 			if off := apart(want, got, false); !(off <= 1e-6) {
-				t.Errorf("%s, kernel %q: learned distances change by %.2g of the largest with the matrix", l.Name, c.kernel, off)
+				t.Errorf("%s, kernel %q: learned distances change by %.2g of the largest with the matrix",
+					l.Name, c.kernel, off)
 			}
 		}
 		want := "spectrum:k=3"
 		if l.Name == "raw" { // whose distance should not grow with the length
 			want = "cosine@" + want
 		}
-		if k := l.fit(t, eng, "", text, set).(interface{ Kernel() kernel.Kernel }).Kernel().String(); k != want {
+		if k := l.fit(t, eng, "", text,
+			set).(interface{ Kernel() kernel.Kernel }).Kernel().String(); k != want {
 			t.Errorf("%s: kernel of sequences is %s", l.Name, k)
 		}
 	}
@@ -171,7 +175,8 @@ func TestCoordinatesOutOfSample(t *testing.T) {
 	x, labels := blobs(40, 5, 12)
 	set := enginetest.Drawn(t, labels, 20, 20, 1)
 	for _, l := range linears() {
-		for _, p := range []points.Points{enginetest.Sparse(x), words(t, 40), products(t, eng, "rbf:sigma=2", x)} {
+		for _, p := range []points.Points{enginetest.Sparse(x), words(t, 40),
+			products(t, eng, "rbf:sigma=2", x)} {
 			m := l.fit(t, eng, "", p, set)
 			y, err := m.Embed(t.Context(), eng, p)
 			if err != nil {
@@ -195,7 +200,8 @@ func TestCoordinatesOutOfSample(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, r := range rows {
-					sameRows(t, fmt.Sprintf("%s of %T, %s, row %d", l.Name, p, name, r), some.Row(i), y.Row(r), norm(y))
+					sameRows(t, fmt.Sprintf("%s of %T, %s, row %d", l.Name, p, name, r), some.Row(i),
+						y.Row(r), norm(y))
 				}
 			}
 			a, b := describe(t, m), describe(t, back.Model)
@@ -208,7 +214,8 @@ func TestCoordinatesOutOfSample(t *testing.T) {
 
 func describe(t *testing.T, m algorithms.Model) string {
 	t.Helper()
-	return fmt.Sprint(m.(algorithms.Describer).Describe(), m.Dim(), m.(algorithms.Inputs).InputDim(), m.Status().Notices)
+	return fmt.Sprint(m.(algorithms.Describer).Describe(), m.Dim(), m.(algorithms.Inputs).InputDim(),
+		m.Status().Notices)
 }
 
 // Directions come from at most 2000 points: 2300 points of rank 6 have exactly their distances in
@@ -228,15 +235,19 @@ func TestCoordinatesOfManyPoints(t *testing.T) {
 	if got := learned(t, eng, cut, some); !(apart(want, got, false) <= 1e-8) {
 		t.Errorf("learned distances change by %.2g of the largest", apart(want, got, false))
 	}
-	if list := cut.Status().Notices; len(list) != 2 || !strings.Contains(list[0], "6 leading principal coordinates of kernel linear, found in 2000 of the 2300 points") {
+	if list := cut.Status().Notices; len(list) != 2 ||
+		!strings.Contains(list[0],
+			"6 leading principal coordinates of kernel linear, found in 2000 of the 2300 points") {
 		t.Errorf("notices %q", list)
 	}
 	wide, labels := blobs(400, 150, 3)
 	few := l.fit(t, eng, "", enginetest.Sparse(wide), enginetest.Drawn(t, labels, 30, 0, 1))
-	if list := few.Status().Notices; len(list) != 1 || !strings.Contains(list[0], "100 leading") || !strings.Contains(list[0], "% of the variance") {
+	if list := few.Status().Notices; len(list) != 1 || !strings.Contains(list[0], "100 leading") ||
+		!strings.Contains(list[0], "% of the variance") {
 		t.Errorf("notices %q", list)
 	}
-	a, b := enginetest.TimelessModel(t, cut), enginetest.TimelessModel(t, l.fit(t, enginetest.New(t, 3), "linear", x, set))
+	a, b := enginetest.TimelessModel(t, cut),
+		enginetest.TimelessModel(t, l.fit(t, enginetest.New(t, 3), "linear", x, set))
 	if !slices.Equal(a, b) {
 		t.Error("other bits with another number of workers")
 	}
@@ -248,12 +259,14 @@ func TestCoordinatesOfBadInput(t *testing.T) {
 	x, labels := blobs(40, 5, 12)
 	set := enginetest.Drawn(t, labels, 20, 20, 1)
 	gram := products(t, eng, "rbf:sigma=2", x)
-	indefinite := &points.Gram{N: 40, M: 40, Data: slices.Clone(gram.Data), Diagonal: slices.Clone(gram.Diagonal), Reference: gram.Reference}
+	indefinite := &points.Gram{N: 40, M: 40, Data: slices.Clone(gram.Data),
+		Diagonal: slices.Clone(gram.Diagonal), Reference: gram.Reference}
 	for i := range 40 {
 		indefinite.Data[41*i], indefinite.Diagonal[i] = indefinite.Data[41*i]-0.9, indefinite.Diagonal[i]-0.9
 	}
 	constant := &points.Dense{N: 40, D: 5, Data: slices.Repeat([]float64{3}, 200)}
-	unknown := &points.Gram{N: 40, M: 30, Data: gram.Data[:1200], Diagonal: gram.Diagonal, Reference: slices.Repeat([]int{-1}, 40)}
+	unknown := &points.Gram{N: 40, M: 30, Data: gram.Data[:1200], Diagonal: gram.Diagonal,
+		Reference: slices.Repeat([]int{-1}, 40)}
 	for _, l := range linears() {
 		if !l.Linear {
 			continue
@@ -273,7 +286,8 @@ func TestCoordinatesOfBadInput(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := learner.Fit(t.Context(), eng, c.x, set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.words) {
+			if _, err := learner.Fit(t.Context(), eng, c.x, set); !fault.IsInput(err) ||
+				!strings.Contains(err.Error(), c.words) {
 				t.Errorf("%s, %s: error %v, want one about %q", l.Name, name, err, c.words)
 			}
 		}
@@ -296,7 +310,8 @@ func TestCoordinatesOfBadInput(t *testing.T) {
 			"sparse rows for dense ones":  {plain, enginetest.Sparse(x), "dense vectors for " + l.Name},
 			"rows of a matrix for vector": {plain, gram, "dense vectors for " + l.Name},
 		} {
-			if _, err := c.m.Embed(t.Context(), eng, c.x); !fault.IsInput(err) || !strings.Contains(err.Error(), c.words) {
+			if _, err := c.m.Embed(t.Context(), eng, c.x); !fault.IsInput(err) ||
+				!strings.Contains(err.Error(), c.words) {
 				t.Errorf("%s, %s: error %v, want one about %q", l.Name, name, err, c.words)
 			}
 		}

@@ -34,7 +34,8 @@ func TestBitsDoNotDependOnTheSchedule(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	ctx := context.Background()
-	for _, p := range racetest.Part(everywhere(t, 130)) { // more than one block of rows in every kernel matrix
+	// more than one block of rows in every kernel matrix
+	for _, p := range racetest.Part(everywhere(t, 130)) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			var first outcome
 			list := racetest.Some(schedules, few)
@@ -52,7 +53,8 @@ func TestBitsDoNotDependOnTheSchedule(t *testing.T) {
 					continue
 				}
 				if at := got.difference(first); at != "" {
-					t.Errorf("run %d, %d workers on %d processors: %s has other bits than with one on one", i, s.workers, s.processors, at)
+					t.Errorf("run %d, %d workers on %d processors: %s has other bits than with one on one", i,
+						s.workers, s.processors, at)
 				}
 			}
 		})
@@ -81,7 +83,8 @@ func TestBitsOfLargeProblems(t *testing.T) {
 					first = got
 				}
 				if at := got.difference(first); at != "" {
-					t.Errorf("%d workers on %d processors: %s has other bits than with one on one", s.workers, s.processors, at)
+					t.Errorf("%d workers on %d processors: %s has other bits than with one on one", s.workers,
+						s.processors, at)
 				}
 			}
 		})
@@ -129,8 +132,10 @@ func TestRowsDoNotDependOnTheBlock(t *testing.T) {
 						t.Fatal(err)
 					}
 					at := fmt.Sprintf("rows %d to %d in blocks of %d", lo, hi-1, size)
-					sameRows(t, "embedding, "+at, y.Data, coordinates.View(lo, hi, 0, coordinates.Cols).Clone().Data, scale)
-					sameRows(t, "Gram matrix, "+at, k.Data, gram.View(lo, hi, 0, gram.Cols).Clone().Data, kernel)
+					sameRows(t, "embedding, "+at, y.Data,
+						coordinates.View(lo, hi, 0, coordinates.Cols).Clone().Data, scale)
+					sameRows(t, "Gram matrix, "+at, k.Data, gram.View(lo, hi, 0, gram.Cols).Clone().Data,
+						kernel)
 					sameRows(t, "distances, "+at, d, distances[2*lo:2*hi], max(kernel, scale*scale))
 				}
 			}

@@ -30,7 +30,8 @@ func TestEqualRows(t *testing.T) {
 	x.N = n
 	var list []links.Link
 	for i := 0; i+copies < n; i += copies {
-		list = append(list, links.NewLink(i, i+copies, links.Must), links.NewLink(i, i+copies+1, links.Cannot), links.NewLink(i+1, i+copies+2, links.Must))
+		list = append(list, links.NewLink(i, i+copies, links.Must),
+			links.NewLink(i, i+copies+1, links.Cannot), links.NewLink(i+1, i+copies+2, links.Must))
 	}
 	set, err := links.New(n, list)
 	if err != nil {
@@ -73,21 +74,24 @@ func TestEqualRows(t *testing.T) {
 		want := meansOfEqual(t, c.method, own)
 		got := embed(x)
 		for i := range n {
-			if points.SquaredDistance(got.Row(i), want.Row(i)) > 1e-24*(1+points.SquaredDistance(own.Row(i), own.Row(0))) {
+			if points.SquaredDistance(got.Row(i),
+				want.Row(i)) > 1e-24*(1+points.SquaredDistance(own.Row(i), own.Row(0))) {
 				t.Errorf("%s %v: row %d is at %v: want %v", c.method, c.params, i, got.Row(i), want.Row(i))
 			}
 		}
 		for _, rows := range [][]int{rng.Perm(n), {5}, {7, 3, 6}, {12, 13, 14, 15}} {
 			for k, y := range embed(x.Select(rows)).Data {
 				if y != got.At(rows[k/got.Cols], k%got.Cols) {
-					t.Fatalf("%s %v: row %d has other coordinates in another batch", c.method, c.params, rows[k/got.Cols])
+					t.Fatalf("%s %v: row %d has other coordinates in another batch", c.method, c.params,
+						rows[k/got.Cols])
 				}
 			}
 		}
 		squared, err := m.Distances(t.Context(), eng, x, [][2]int{{4, 5}, {1, 6}})
 		apart := points.SquaredDistance(got.Row(1), got.Row(4))
 		if err != nil || squared[0] != 0 || math.Abs(squared[1]-apart) > 1e-12*apart {
-			t.Errorf("%s %v: squared distances of equal rows and of another are %v (%v)", c.method, c.params, squared, err)
+			t.Errorf("%s %v: squared distances of equal rows and of another are %v (%v)", c.method, c.params,
+				squared, err)
 		}
 	}
 }

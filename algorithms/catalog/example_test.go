@@ -32,7 +32,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	learner, err := method.New(catalog.Config{Kernel: "rbf:sigma=0.5msq", Params: map[string]string{"dims": "3"}, Seed: 1})
+	learner, err := method.New(catalog.Config{Kernel: "rbf:sigma=0.5msq",
+		Params: map[string]string{"dims": "3"}, Seed: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -29,8 +29,10 @@ var number = regexp.MustCompile(`[0-9][0-9.e+-]*`)
 
 // settings are parameters under which others act, by method.
 var settings = map[string][]string{
-	"krca": {"form=spectral"}, "lleratio": {"mode=linear"}, "gml": {"prior=spectral", "prior=datadep"}, "mmc": {"diagonal=true"},
-	"spectral": {"kind=order", "kind=alignment", "kind=eigenmaps"}, "npkl": {"loss=hl"}, "kbeta": {"landmarks=12"},
+	"krca": {"form=spectral"}, "lleratio": {"mode=linear"}, "gml": {"prior=spectral", "prior=datadep"},
+	"mmc":      {"diagonal=true"},
+	"spectral": {"kind=order", "kind=alignment", "kind=eigenmaps"}, "npkl": {"loss=hl"},
+	"kbeta": {"landmarks=12"},
 }
 
 // sweep is what a sweep counted.
@@ -89,7 +91,8 @@ func (s *sweep) parameters(t *testing.T, m catalog.Method, setting string, x poi
 }
 
 // one fits a method and checks what comes of it.
-func (s *sweep) one(t *testing.T, m catalog.Method, params map[string]string, x points.Points, set *links.Set) {
+func (s *sweep) one(t *testing.T, m catalog.Method, params map[string]string, x points.Points,
+	set *links.Set) {
 	t.Helper()
 	what := fmt.Sprint(m.Name, params)
 	defer func() {
@@ -122,7 +125,9 @@ func (s *sweep) one(t *testing.T, m catalog.Method, params map[string]string, x 
 		t.Errorf("%s: embedding: %v", what, err)
 		return
 	}
-	noted := slices.ContainsFunc(model.Status().Notices, func(n string) bool { return strings.Contains(n, "all learned distances") })
+	noted := slices.ContainsFunc(model.Status().Notices, func(n string) bool {
+		return strings.Contains(n, "all learned distances")
+	})
 	if noted {
 		s.flat++
 	}

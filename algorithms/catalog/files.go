@@ -78,7 +78,8 @@ func (f *Files) rowsOf(name, path string, n int) ([]int, error) {
 	}
 	for k, i := range list.rows {
 		if n > 0 && i >= n {
-			return nil, &fault.DataError{File: path, Line: list.lines[k], Row: -1, Err: fmt.Errorf("row %d does not exist: want 0 to %d", i, n-1)}
+			return nil, &fault.DataError{File: path, Line: list.lines[k], Row: -1,
+				Err: fmt.Errorf("row %d does not exist: want 0 to %d", i, n-1)}
 		}
 	}
 	return list.rows, nil
@@ -88,7 +89,9 @@ func (f *Files) rowsOf(name, path string, n int) ([]int, error) {
 func (f *Files) similaritiesOf(name, path string, c Config) (blas.Matrix, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s, err := once(&f.similarities, path, func() (blas.Matrix, error) { return readSimilarities(name, path, c.MemoryLimit) })
+	s, err := once(&f.similarities, path, func() (blas.Matrix, error) {
+		return readSimilarities(name, path, c.MemoryLimit)
+	})
 	if err == nil && c.Rows > 0 && s.Rows != c.Rows {
 		err = graphkernel.WrongSize(s, c.Rows)
 	}
@@ -115,7 +118,8 @@ func once[T any](known *map[string]T, path string, read func() (T, error)) (v T,
 // may have no end. A missing one is for its reader.
 func regular(name, path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return &fault.ParamError{Param: name, Value: "@" + path, Want: "a file, not a folder, a pipe or a device"}
+		return &fault.ParamError{Param: name, Value: "@" + path,
+			Want: "a file, not a folder, a pipe or a device"}
 	}
 	return nil
 }
@@ -127,7 +131,8 @@ func readRows(name, path string) (*rowList, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &fault.ParamError{Param: name, Value: "@" + path, Want: "a file that can be read (" + err.Error() + ")"}
+		return nil, &fault.ParamError{Param: name, Value: "@" + path, Want: "a file that can be read (" +
+			err.Error() + ")"}
 	}
 	defer f.Close()
 	list, lines := &rowList{}, bufio.NewScanner(f)
@@ -138,7 +143,8 @@ func readRows(name, path string) (*rowList, error) {
 		}
 		v, err := strconv.Atoi(text)
 		if err != nil || v < 0 {
-			return nil, &fault.DataError{File: path, Line: line, Row: -1, Err: fmt.Errorf("%q: want a row number >= 0", text)}
+			return nil, &fault.DataError{File: path, Line: line, Row: -1,
+				Err: fmt.Errorf("%q: want a row number >= 0", text)}
 		}
 		list.rows, list.lines = append(list.rows, v), append(list.lines, line)
 	}
@@ -162,7 +168,8 @@ func readSimilarities(name, path string, limit int64) (blas.Matrix, error) {
 	}
 	x, ok := d.Points.(*points.Dense)
 	if !ok || x.N != x.D {
-		return blas.Matrix{}, fault.Data(path, "similarities are not a square matrix: want as many columns as rows")
+		return blas.Matrix{},
+			fault.Data(path, "similarities are not a square matrix: want as many columns as rows")
 	}
 	s := kernel.Matrix(x)
 	return s, fault.InFile(graphkernel.CheckSimilarities(s), path)

@@ -97,7 +97,8 @@ func Encode(f *Fitted) (*model.File, error) {
 	}
 	file.Header.Build = f.Build
 	if f.Build == "" {
-		file.Header.Build = fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+		file.Header.Build = fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS, runtime.GOARCH,
+			runtime.Version())
 	}
 	if f.Scaling != nil {
 		f.Scaling.Encode(file)
@@ -145,7 +146,8 @@ const Updatable = "krca, npkl, kbeta, gml or itml"
 // which an update relies no longer hold up to rounding.
 func (f *Fitted) CheckUpdate() error {
 	if f.Single {
-		return &fault.ParamError{Param: "precision of the model", Value: model.Single, Want: "double for an update (fit it again, or store it in double precision)"}
+		return &fault.ParamError{Param: "precision of the model", Value: model.Single,
+			Want: "double for an update (fit it again, or store it in double precision)"}
 	}
 	return nil
 }
@@ -185,13 +187,15 @@ func Decode(file *model.File) (*Fitted, error) {
 	}
 	h := file.Header
 	if h.Precision != "" && h.Precision != model.Single {
-		return nil, fault.Data("", "header of the model: precision is %q: want %q or none", h.Precision, model.Single)
+		return nil, fault.Data("", "header of the model: precision is %q: want %q or none", h.Precision,
+			model.Single)
 	}
 	method, err := Lookup(h.Method)
 	if err != nil {
 		return nil, err
 	}
-	f := &Fitted{Features: h.Features, Fingerprint: h.Fingerprint, LibraryVersion: h.LibraryVersion, Build: h.Build, Single: h.Precision == model.Single}
+	f := &Fitted{Features: h.Features, Fingerprint: h.Fingerprint, LibraryVersion: h.LibraryVersion,
+		Build: h.Build, Single: h.Precision == model.Single}
 	if f.Model, err = method.decode(file); err != nil {
 		return nil, err
 	}

@@ -117,7 +117,8 @@ func change(b *asmtest.Bytes, file *model.File) {
 		case tensor.F64 != nil:
 			tensor.F64[at] = b.Special()
 		case tensor.I64 != nil:
-			tensor.I64[at] = []int64{0, -1, 1, int64(at), math.MaxInt64, math.MinInt64, 1 << 32, 30, 12}[b.Below(9)]
+			tensor.I64[at] = []int64{0, -1, 1, int64(at), math.MaxInt64, math.MinInt64, 1 << 32, 30,
+				12}[b.Below(9)]
 		case tensor.U8 != nil:
 			tensor.U8[at] = b.Next()
 		}
@@ -144,7 +145,8 @@ func change(b *asmtest.Bytes, file *model.File) {
 		case 0:
 			file.Header.Method = methods[b.Below(len(methods))].Name
 		case 1:
-			file.Header.Kernel = []string{"", "linear", "rbf:sigma=1e-150", "poly:degree=100", "cosine", "spectrum:k=3", "rbf:mean", "rbf:sigma=1@cosine"}[b.Below(8)]
+			file.Header.Kernel = []string{"", "linear", "rbf:sigma=1e-150", "poly:degree=100", "cosine",
+				"spectrum:k=3", "rbf:mean", "rbf:sigma=1@cosine"}[b.Below(8)]
 		case 2:
 			for i := range tensor.F64 {
 				tensor.F64[i] *= []float64{0, -1, 1e-300, 1e300}[op%4]
@@ -202,7 +204,8 @@ func otherNumber(b *asmtest.Bytes, text json.RawMessage) json.RawMessage {
 	for hi < len(text) && digit(text[hi]) {
 		hi++
 	}
-	other := []string{"0", "-1", "1", "2", "7", "30", "1e300", "-1e300", "1e-320", "2147483647", "9223372036854775807", "1.5", "null", `"x"`, "[]", "{}"}[b.Below(16)]
+	other := []string{"0", "-1", "1", "2", "7", "30", "1e300", "-1e300", "1e-320", "2147483647",
+		"9223372036854775807", "1.5", "null", `"x"`, "[]", "{}"}[b.Below(16)]
 	out := slices.Concat(text[:lo], []byte(other), text[hi:])
 	if !json.Valid(out) {
 		return text

@@ -59,7 +59,8 @@ func goldenFit(t *testing.T, m catalog.Method) *catalog.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &catalog.Fitted{Model: fitted, Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points), LibraryVersion: "golden", Build: "golden"}
+	return &catalog.Fitted{Model: fitted, Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points),
+		LibraryVersion: "golden", Build: "golden"}
 }
 
 // goldenDistances is the tensor with the distances that the model gave when it was written. No
@@ -111,9 +112,11 @@ func TestGoldenOfEveryMethod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if then.Model.Method() != m.Name || then.Model.Dim() != now.Model.Dim() || !slices.Equal(then.Features, now.Features) {
+			if then.Model.Method() != m.Name || then.Model.Dim() != now.Model.Dim() ||
+				!slices.Equal(then.Features, now.Features) {
 				t.Errorf("method %s, %d dimensions, features %q: want %s, %d, %q",
-					then.Model.Method(), then.Model.Dim(), then.Features, m.Name, now.Model.Dim(), now.Features)
+					then.Model.Method(), then.Model.Dim(), then.Features, m.Name, now.Model.Dim(),
+					now.Features)
 			}
 			written, err := file.Float64s(goldenDistances, len(again))
 			if err != nil {

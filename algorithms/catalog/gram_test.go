@@ -51,7 +51,8 @@ func TestIndefinite(t *testing.T) {
 				continue // no kernel of theirs
 			}
 			if !fault.IsInput(err) || !strings.Contains(err.Error(), c.words) {
-				t.Errorf("%s of %T with kernel %q: error %v: want one with %q", m.Name, c.x, c.kernel, err, c.words)
+				t.Errorf("%s of %T with kernel %q: error %v: want one with %q", m.Name, c.x, c.kernel, err,
+					c.words)
 			}
 		}
 	}
@@ -133,7 +134,8 @@ func TestLinksOptional(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = l.Fit(t.Context(), eng, x, none); (err == nil) != m.LinksOptional || err != nil && !fault.IsInput(err) {
+		if _, err = l.Fit(t.Context(), eng, x, none); (err == nil) != m.LinksOptional || err != nil &&
+			!fault.IsInput(err) {
 			t.Errorf("%s: a fit without links: error %v", m.Name, err)
 		}
 	}
@@ -145,11 +147,13 @@ func TestFiles(t *testing.T) {
 	negative := written(t, "a,b,c", "0,1,2", "1,0,-1", "2,-1,0")
 	files := &catalog.Files{}
 	learner := func(method, name, path string, rows int) error {
-		_, err := catalog.New(method, catalog.Config{Params: map[string]string{name: path}, Files: files, Rows: rows})
+		_, err := catalog.New(method,
+			catalog.Config{Params: map[string]string{name: path}, Files: files, Rows: rows})
 		return err
 	}
 	for range 2 {
-		if err := errors.Join(learner("kbeta", "landmarks", marks, 10), learner("npkl", "graph", graph, 3)); err != nil {
+		if err := errors.Join(learner("kbeta", "landmarks", marks, 10),
+			learner("npkl", "graph", graph, 3)); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range []string{marks, graph} { // and the second time from memory
@@ -165,8 +169,11 @@ func TestFiles(t *testing.T) {
 		{learner("npkl", "graph", negative, 0), fault.DataError{File: negative[1:], Row: 1, Column: "2"}},
 	} {
 		de, is := errors.AsType[*fault.DataError](c.err)
-		if !is || de.File != c.want.File || de.Line != c.want.Line || de.Row != c.want.Row || de.Column != c.want.Column {
-			t.Errorf("error %v: want one at %v", c.err, &fault.DataError{File: c.want.File, Line: c.want.Line, Row: c.want.Row, Column: c.want.Column, Err: errors.New("")})
+		if !is || de.File != c.want.File || de.Line != c.want.Line || de.Row != c.want.Row ||
+			de.Column != c.want.Column {
+			t.Errorf("error %v: want one at %v", c.err,
+				&fault.DataError{File: c.want.File, Line: c.want.Line, Row: c.want.Row, Column: c.want.Column,
+					Err: errors.New("")})
 		}
 	}
 }

@@ -83,12 +83,14 @@ func victims(t *testing.T) []victim {
 		fit("forest", "", x, nil)
 		fit("llma", "", x, nil)
 	}
-	farSparse, _, farGram := otherPoints(t, moved(dense, 500, false)) // from the origin: kernels with a center
+	// from the origin: kernels with a center
+	farSparse, _, farGram := otherPoints(t, moved(dense, 500, false))
 	fit("kpca", "linear", farSparse, nil)
 	fit("krca", "linear", farGram, nil)
 	fit("lleratio", "", sparse, nil, "mode=linear")
 	fit("nca", "rbf:sigma=median", d.Points, nil)
-	fit("krca", "linear", d.Points, &prepare.Scaling{Mean: []float64{1, 2}, Scale: []float64{3, 0}}, "form=spectral")
+	fit("krca", "linear", d.Points, &prepare.Scaling{Mean: []float64{1, 2}, Scale: []float64{3, 0}},
+		"form=spectral")
 	fit("krca", "linear", sparse, &prepare.TFIDF{Weight: make([]float64, sparse.D)})
 	fit("kbeta", "", d.Points, nil, "extension=nystrom")
 	fit("itml", "rbf:sigma=median", d.Points, nil)
@@ -185,7 +187,8 @@ func damages(t model.Tensor) []damage {
 				bad := t
 				bad.I64 = slices.Clone(t.I64)
 				bad.I64[at] = v
-				list = append(list, damage{fmt.Sprintf("with %d at %d", v, at), bad, v < 0 || v > math.MaxInt32})
+				list = append(list, damage{fmt.Sprintf("with %d at %d", v, at), bad,
+					v < 0 || v > math.MaxInt32})
 			}
 		case model.U8:
 			for _, v := range []byte{0, 1, 'a', 255} {
@@ -330,7 +333,8 @@ func stack() string {
 	buf = buf[:runtime.Stack(buf, false)]
 	var frames []string
 	for line := range strings.Lines(string(buf)) {
-		if strings.HasPrefix(line, "\t") && strings.Contains(line, "mustlink") && !strings.Contains(line, "_test.go") {
+		if strings.HasPrefix(line, "\t") && strings.Contains(line, "mustlink") &&
+			!strings.Contains(line, "_test.go") {
 			frames = append(frames, strings.TrimRight(line, "\n"))
 		}
 	}
@@ -352,7 +356,8 @@ func TestDamagedHeaders(t *testing.T) {
 			t.Fatal(err)
 		}
 		eachLeaf(tree, "header", func(path string, set func(any)) {
-			for _, value := range []any{nil, -1, 0, 3, 1e9, 2147483647, 1e300, -1e300, 0.5, "", "no such", true, []any{}, map[string]any{}} {
+			for _, value := range []any{nil, -1, 0, 3, 1e9, 2147483647, 1e300, -1e300, 0.5, "", "no such",
+				true, []any{}, map[string]any{}} {
 				set(value)
 				what := fmt.Sprintf("%s: %s is %v", v.name, path, value)
 				text, err := json.Marshal(tree)

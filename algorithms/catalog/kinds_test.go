@@ -18,7 +18,8 @@ func TestEveryMethodTakesEveryKind(t *testing.T) {
 	x, labels := blobs(40, 5, 12)
 	set := enginetest.Drawn(t, labels, 40, 40, 1)
 	for _, m := range racetest.Part(catalogtest.Methods()) {
-		for _, p := range []points.Points{x, enginetest.Sparse(x), words(t, 40), products(t, eng, "rbf:sigma=2", x)} {
+		for _, p := range []points.Points{x, enginetest.Sparse(x), words(t, 40),
+			products(t, eng, "rbf:sigma=2", x)} {
 			l, err := m.New(catalog.Config{Seed: 1})
 			if err != nil {
 				t.Fatal(err)

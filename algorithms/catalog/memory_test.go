@@ -26,7 +26,8 @@ import (
 // limited returns an engine that shares all with eng but for its memory limit.
 func limited(t *testing.T, eng *engine.Engine, limit int64) *engine.Engine {
 	t.Helper()
-	small, err := engine.New(engine.Options{Backend: eng.Backend(), Workers: eng.Workers(), MemoryLimit: limit})
+	small, err := engine.New(engine.Options{Backend: eng.Backend(), Workers: eng.Workers(),
+		MemoryLimit: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,10 @@ func TestPairsOfChunkletsAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.x, p.set = x, set
-		bytes, err := allocated(func(ctx context.Context) error { _, err := p.fit(ctx, limited(t, eng, limit), nil); return err })
+		bytes, err := allocated(func(ctx context.Context) error {
+			_, err := p.fit(ctx, limited(t, eng, limit), nil)
+			return err
+		})
 		if err != nil {
 			wantRefused(t, p.method.Name, err, limit)
 		}
@@ -187,7 +191,9 @@ func TestWidthTakesNoMemory(t *testing.T) {
 	eng := limited(t, enginetest.New(t, 1), limit)
 	list, rules := everywhere(t, 40), []string{"mean", "median", "knn10", "msq", "lle"}
 	for _, rule := range rules {
-		list = append(list, list[slices.IndexFunc(list, func(p problem) bool { return p.method.Name == "krca" })].with("krca "+rule, []string{"kernel=rbf:sigma=" + rule}))
+		list = append(list, list[slices.IndexFunc(list, func(p problem) bool {
+			return p.method.Name == "krca"
+		})].with("krca "+rule, []string{"kernel=rbf:sigma=" + rule}))
 	}
 	for _, p := range list {
 		if p.method.Name == "mmc kernel=linear" { // the same as without
@@ -317,7 +323,8 @@ func TestPeakOfHeap(t *testing.T) {
 		if p.method.Name == "blend" {
 			times = 4 // it keeps the models of several methods, each of which has its price
 		}
-		for kind, x := range map[string]points.Points{"dense": p.x, "sparse": widened(t, p.x, math.MaxInt32)} {
+		for kind, x := range map[string]points.Points{"dense": p.x,
+			"sparse": widened(t, p.x, math.MaxInt32)} {
 			if kind == "sparse" && strings.Contains(p.method.Name, "=") {
 				continue
 			}
@@ -332,7 +339,8 @@ func TestPeakOfHeap(t *testing.T) {
 					return err
 				})
 				if most > bound {
-					t.Errorf("%s of %s points: a heap of %d KiB within %d KiB, error %v", p.method.Name, kind, most>>10, limit>>10, err)
+					t.Errorf("%s of %s points: a heap of %d KiB within %d KiB, error %v", p.method.Name, kind,
+						most>>10, limit>>10, err)
 				}
 				if err == nil {
 					highest, total = max(highest, float64(most)/float64(bound)), total+1

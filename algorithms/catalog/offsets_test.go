@@ -81,26 +81,32 @@ func TestOffsets(t *testing.T) {
 		for _, constant := range []bool{false, true} {
 			for _, offset := range []float64{100, 1e5, 1e8} {
 				y, new := moved(x, offset, constant), moved(fresh, offset, constant)
-				for kind, p := range map[string][2]points.Points{"dense": {y, new}, "sparse": {enginetest.Sparse(y), enginetest.Sparse(new)}} {
-					what := fmt.Sprintf("%s, %s points, offset %g, constant feature %v", m.Name, kind, offset, constant)
+				for kind, p := range map[string][2]points.Points{"dense": {y, new},
+					"sparse": {enginetest.Sparse(y), enginetest.Sparse(new)}} {
+					what := fmt.Sprintf("%s, %s points, offset %g, constant feature %v", m.Name, kind, offset,
+						constant)
 					got, err := fit(m, p[0])
 					if err != nil {
 						t.Errorf("%s: %v", what, err)
 						continue
 					}
 					got = reread(t, got)
-					off, offFresh := apart(want, learned(t, eng, got, p[0]), false), apart(onFresh, learned(t, eng, got, p[1]), false)
+					off, offFresh := apart(want, learned(t, eng, got, p[0]), false),
+						apart(onFresh, learned(t, eng, got, p[1]), false)
 					if !(max(off, offFresh) <= 1e-6) {
-						t.Errorf("%s: distances change by %.2g of the largest, of new rows by %.2g", what, off, offFresh)
+						t.Errorf("%s: distances change by %.2g of the largest, of new rows by %.2g", what,
+							off, offFresh)
 					}
 				}
-				what := fmt.Sprintf("%s, Gram matrix, offset %g, constant feature %v", m.Name, offset, constant)
+				what := fmt.Sprintf("%s, Gram matrix, offset %g, constant feature %v", m.Name, offset,
+					constant)
 				g := products(t, eng, "linear", y)
 				got, err := fit(m, g)
 				switch {
 				case err != nil && !fault.IsInput(err):
 					t.Errorf("%s: %v", what, err)
-				case offset == 1e8 && (err == nil || !strings.Contains(err.Error(), "no variance") && m.Name != "parts"):
+				case offset == 1e8 &&
+					(err == nil || !strings.Contains(err.Error(), "no variance") && m.Name != "parts"):
 					t.Errorf("%s: error %v, want one that says that no variance is left", what, err)
 				case err != nil && offset <= 1e3 && m.Name != "parts":
 					t.Errorf("%s: %v", what, err)
@@ -108,7 +114,8 @@ func TestOffsets(t *testing.T) {
 					continue
 				}
 				tolerance := 1e-6 + 1e4*0x1p-52*slices.Max(g.Diagonal)
-				if off := apart(want, learned(t, eng, got, g), false); !(off <= tolerance) && m.Name != "blend" {
+				if off := apart(want, learned(t, eng, got, g), false); !(off <= tolerance) &&
+					m.Name != "blend" {
 					t.Errorf("%s: distances change by %.2g of the largest", what, off)
 				}
 			}
@@ -128,7 +135,8 @@ func TestOffsetsOfFormulas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for method, params := range map[string]map[string]string{
-		"krca": {"form": "cholesky"}, "krca ": {"form": "spectral"}, "kpca": nil, "itml": nil, "rca": nil, "dca": nil,
+		"krca": {"form": "cholesky"}, "krca ": {"form": "spectral"}, "kpca": nil, "itml": nil, "rca": nil,
+		"dca":   nil,
 		"kbeta": {"extension": "nystrom"}, "lleratio": nil,
 	} {
 		m, err := catalog.Lookup(strings.TrimSpace(method))
@@ -154,7 +162,8 @@ func TestOffsetsOfFormulas(t *testing.T) {
 			}
 			near := func(what string, i, c int, got, tolerance float64) {
 				if !(math.Abs(got-want.At(i, c)) <= tolerance*largest(want.Data)) {
-					t.Fatalf("%s, %T, %s: coordinate %d of row %d is %v, want %v", method, p, what, c, i, got, want.At(i, c))
+					t.Fatalf("%s, %T, %s: coordinate %d of row %d is %v, want %v", method, p, what, c, i, got,
+						want.At(i, c))
 				}
 			}
 			for i := range far.N {

@@ -30,9 +30,11 @@ func TestDefaultsAreWhatTheySay(t *testing.T) {
 			if p.Default == "" {
 				continue
 			}
-			given, err := m.New(catalog.Config{Seed: 1, Params: map[string]string{p.Name: " " + p.Default + " "}})
+			given, err := m.New(catalog.Config{Seed: 1,
+				Params: map[string]string{p.Name: " " + p.Default + " "}})
 			if err != nil || !reflect.DeepEqual(given, plain) {
-				t.Errorf("%s %s=%s: learner %+v, error %v: want that without it, %+v", m.Name, p.Name, p.Default, given, err, plain)
+				t.Errorf("%s %s=%s: learner %+v, error %v: want that without it, %+v", m.Name, p.Name,
+					p.Default, given, err, plain)
 			}
 		}
 	}
@@ -42,7 +44,8 @@ func TestDefaultsAreWhatTheySay(t *testing.T) {
 // refuses what it cannot be, by its name or its value.
 func TestEveryParameterActs(t *testing.T) {
 	others := []string{"0.25", "3", "true", "false", "p7", "cosine", "eps:2"}
-	required := map[string]map[string]string{"gml extension": {"prior": "spectral"}} // without it, the parameter has one value only
+	// without it, the parameter has one value only
+	required := map[string]map[string]string{"gml extension": {"prior": "spectral"}}
 	for _, m := range catalog.Methods() {
 		for _, p := range m.Parameters {
 			params := map[string]string{}
@@ -52,7 +55,9 @@ func TestEveryParameterActs(t *testing.T) {
 				t.Fatalf("%s: %v", m.Name, err)
 			}
 			acts := false
-			for _, value := range append(strings.FieldsFunc(p.Help, func(r rune) bool { return strings.ContainsRune(" ,:()", r) }), others...) {
+			for _, value := range append(strings.FieldsFunc(p.Help, func(r rune) bool {
+				return strings.ContainsRune(" ,:()", r)
+			}), others...) {
 				params[p.Name] = value
 				other, err := m.New(catalog.Config{Seed: 1, Params: params})
 				if err != nil && !fault.IsInput(err) {
@@ -65,7 +70,8 @@ func TestEveryParameterActs(t *testing.T) {
 			}
 			params[p.Name] = "no such value"
 			_, err = m.New(catalog.Config{Params: params})
-			if !fault.IsInput(err) || !strings.Contains(err.Error(), p.Name) && !strings.Contains(err.Error(), "no such value") {
+			if !fault.IsInput(err) || !strings.Contains(err.Error(), p.Name) &&
+				!strings.Contains(err.Error(), "no such value") {
 				t.Errorf("%s %s=%q: error %v: want one that names it", m.Name, p.Name, "no such value", err)
 			}
 		}
@@ -81,7 +87,8 @@ func TestKernelsOfMethods(t *testing.T) {
 			t.Errorf("%s with the kernel rfb: error %v", m.Name, wrong)
 		}
 		_, err := m.New(catalog.Config{Kernel: "rbf:sigma=2"})
-		if m.DefaultKernel == "" && err != nil && !strings.Contains(err.Error(), "kernel") || m.DefaultKernel != "" && err != nil {
+		if m.DefaultKernel == "" && err != nil && !strings.Contains(err.Error(), "kernel") ||
+			m.DefaultKernel != "" && err != nil {
 			t.Errorf("%s with a Gaussian kernel: error %v", m.Name, err)
 		}
 		if m.DefaultKernel == "" {
@@ -109,17 +116,21 @@ func TestParametersFromFiles(t *testing.T) {
 		method, param, value string
 		words                []string // of the error, none for a value that is right
 	}{
-		"rows":              {"kbeta", "landmarks", write("rows", "# rows\n3\n\n 5 \n"), nil},
-		"rows in words":     {"kbeta", "landmarks", write("words", "3\nfive\n"), []string{"words", "line 2", "five"}},
-		"a negative row":    {"kbeta", "landmarks", write("negative", "-3\n"), []string{"negative", "line 1", "-3"}},
-		"no file of rows":   {"kbeta", "landmarks", "@" + filepath.Join(dir, "none"), []string{"landmarks", "none"}},
+		"rows": {"kbeta", "landmarks", write("rows", "# rows\n3\n\n 5 \n"), nil},
+		"rows in words": {"kbeta", "landmarks", write("words", "3\nfive\n"),
+			[]string{"words", "line 2", "five"}},
+		"a negative row": {"kbeta", "landmarks", write("negative", "-3\n"),
+			[]string{"negative", "line 1", "-3"}},
+		"no file of rows": {"kbeta", "landmarks", "@" + filepath.Join(dir, "none"),
+			[]string{"landmarks", "none"}},
 		"similarities":      {"npkl", "graph", square, nil},
 		"of another method": {"gml", "graph", square, nil},
-		"not square":        {"npkl", "graph", write("flat.csv", "a,b\n0,1\n"), []string{"flat.csv", "as many columns"}},
-		"no similarities":   {"npkl", "graph", "@" + filepath.Join(dir, "none.csv"), []string{"none.csv"}},
-		"a radius":          {"npkl", "graph", "eps:2.5", nil},
-		"no radius":         {"npkl", "graph", "eps:-1", []string{"radius", "-1"}},
-		"unknown graph":     {"npkl", "graph", "kn", []string{"knn", "dense"}},
+		"not square": {"npkl", "graph", write("flat.csv", "a,b\n0,1\n"),
+			[]string{"flat.csv", "as many columns"}},
+		"no similarities": {"npkl", "graph", "@" + filepath.Join(dir, "none.csv"), []string{"none.csv"}},
+		"a radius":        {"npkl", "graph", "eps:2.5", nil},
+		"no radius":       {"npkl", "graph", "eps:-1", []string{"radius", "-1"}},
+		"unknown graph":   {"npkl", "graph", "kn", []string{"knn", "dense"}},
 	} {
 		m, err := catalog.Lookup(c.method)
 		if err != nil {
@@ -179,15 +190,18 @@ func TestMetricOfNeighbors(t *testing.T) {
 		kernel, metric string
 		right          bool
 	}{
-		{"", "", true}, {"", "euclid", true}, {"", "cosine", true}, {"", "kernel", false}, {"", "taxi", false},
-		{"rbf:sigma=1", "", true}, {"rbf:sigma=1", "kernel", true}, {"rbf:sigma=1", "euclid", false}, {"rbf:sigma=1", "cosine", false},
+		{"", "", true}, {"", "euclid", true}, {"", "cosine", true}, {"", "kernel", false},
+		{"", "taxi", false},
+		{"rbf:sigma=1", "", true}, {"rbf:sigma=1", "kernel", true}, {"rbf:sigma=1", "euclid", false},
+		{"rbf:sigma=1", "cosine", false},
 	} {
 		params := map[string]string{"metric": c.metric}
 		if c.metric == "" {
 			params = nil
 		}
 		_, err := m.New(catalog.Config{Kernel: c.kernel, Params: params})
-		if c.right != (err == nil) || err != nil && (!fault.IsInput(err) || !strings.Contains(err.Error(), "metric")) {
+		if c.right != (err == nil) || err != nil &&
+			(!fault.IsInput(err) || !strings.Contains(err.Error(), "metric")) {
 			t.Errorf("kernel %q, metric %q: error %v", c.kernel, c.metric, err)
 		}
 	}

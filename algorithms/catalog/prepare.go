@@ -123,7 +123,8 @@ func columns(d *dataset.Data, names []string) (points.Points, error) {
 		}
 		return &points.Dense{N: x.N, D: len(at), Data: data}, nil
 	}
-	return nil, fault.Data(d.Name, "its columns are not in the order of the model: want the same order for points of type %T", d.Points)
+	return nil, fault.Data(d.Name,
+		"its columns are not in the order of the model: want the same order for points of type %T", d.Points)
 }
 
 // checkAlphabet returns an error unless d has sequences over the model's alphabet, if the model was
@@ -138,7 +139,8 @@ func (f *Fitted) checkAlphabet(d *dataset.Data) error {
 	case ok && want == "":
 		return fault.Data(d.Name, "got sequences: want vectors or inner products, as the model was fitted on")
 	case !ok && want != "":
-		return fault.Data(d.Name, "got no sequences: want sequences over the alphabet %s, as the model was fitted on", want)
+		return fault.Data(d.Name,
+			"got no sequences: want sequences over the alphabet %s, as the model was fitted on", want)
 	case ok && x.Alphabet != want:
 		return fault.Data(d.Name, "the alphabet is %s: want %s, as the model was fitted on", x.Alphabet, want)
 	}
@@ -154,7 +156,8 @@ func (f *Fitted) wrongCount(d *dataset.Data, want int) error {
 	if d.Name != "" {
 		what += " in " + d.Name
 	}
-	return &fault.ShapeError{What: what, Got: d.Points.Dim(), Want: fmt.Sprintf("%d, as the model was fitted on", want)}
+	return &fault.ShapeError{What: what, Got: d.Points.Dim(),
+		Want: fmt.Sprintf("%d, as the model was fitted on", want)}
 }
 
 // without lists up to five of the names that are not among others.
@@ -210,7 +213,8 @@ func (f *Fitted) BlockRows(limit int64) int {
 // with the number of its first row. Rows in errors count the rows of d. Data without rows are one
 // block, so that their features are checked too. Errors are those of [Fitted.Prepare], of
 // Model.Embed, and of use.
-func (f *Fitted) EmbedBlocks(ctx context.Context, eng *engine.Engine, d *dataset.Data, use func(first int, y blas.Matrix) error) error {
+func (f *Fitted) EmbedBlocks(ctx context.Context, eng *engine.Engine, d *dataset.Data,
+	use func(first int, y blas.Matrix) error) error {
 	n, rows := d.Points.Len(), f.BlockRows(0)
 	for lo := 0; lo == 0 || lo < n; lo += rows {
 		if err := ctx.Err(); err != nil {

@@ -22,7 +22,8 @@ func TestPrepareNamesTheDifference(t *testing.T) {
 		t.Fatalf("the golden model has the features %q: want two", own)
 	}
 	with := func(names ...string) *dataset.Data {
-		return &dataset.Data{Name: "new.csv", Features: names, Points: &points.Dense{N: 1, D: len(names), Data: make([]float64, len(names))}}
+		return &dataset.Data{Name: "new.csv", Features: names,
+			Points: &points.Dense{N: 1, D: len(names), Data: make([]float64, len(names))}}
 	}
 	var many []string
 	for i := range 7 {
@@ -32,9 +33,12 @@ func TestPrepareNamesTheDifference(t *testing.T) {
 		data  *dataset.Data
 		words []string
 	}{
-		"one is missing": {with(own[0]), []string{"new.csv: it lacks \"" + own[1] + `"`, "the model was fitted on"}},
-		"another name":   {with(own[0], "age"), []string{"it lacks \"" + own[1] + `"`, `not in the model: "age"`}},
-		"many":           {with(append(own[:1:1], many...)...), []string{"it lacks \"" + own[1] + `"`, `"extra4", …`}},
+		"one is missing": {with(own[0]),
+			[]string{"new.csv: it lacks \"" + own[1] + `"`, "the model was fitted on"}},
+		"another name": {with(own[0], "age"),
+			[]string{"it lacks \"" + own[1] + `"`, `not in the model: "age"`}},
+		"many": {with(append(own[:1:1], many...)...),
+			[]string{"it lacks \"" + own[1] + `"`, `"extra4", …`}},
 	} {
 		_, err := f.Prepare(c.data)
 		for _, w := range c.words {
@@ -43,9 +47,11 @@ func TestPrepareNamesTheDifference(t *testing.T) {
 			}
 		}
 	}
-	gram := &points.Gram{N: 1, M: 3, Data: make([]float64, 3), Diagonal: make([]float64, 1), Reference: []int{-1}}
+	gram := &points.Gram{N: 1, M: 3, Data: make([]float64, 3), Diagonal: make([]float64, 1),
+		Reference: []int{-1}}
 	var shape *fault.ShapeError
-	if _, err := f.Prepare(&dataset.Data{Points: gram}); !errors.As(err, &shape) || !strings.Contains(err.Error(), "number of reference objects") {
+	if _, err := f.Prepare(&dataset.Data{Points: gram}); !errors.As(err, &shape) ||
+		!strings.Contains(err.Error(), "number of reference objects") {
 		t.Errorf("a Gram matrix: error %v", err)
 	}
 }
@@ -64,7 +70,8 @@ func TestColumnsAreTakenByName(t *testing.T) {
 		{[]string{"x", "b", "y", "a"}, []float64{7, 2, 8, 1}, `"x", "y"`},
 		{nil, []float64{1, 2}, ""},
 	} {
-		x, err := f.Prepare(&dataset.Data{Features: c.names, Points: &points.Dense{N: 1, D: len(c.row), Data: c.row}})
+		x, err := f.Prepare(&dataset.Data{Features: c.names,
+			Points: &points.Dense{N: 1, D: len(c.row), Data: c.row}})
 		if err != nil || !slices.Equal(x.(*points.Dense).Data, []float64{1, 2}) {
 			t.Errorf("columns %q: %v, %v: want 1, 2", c.names, x, err)
 		}

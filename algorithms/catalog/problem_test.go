@@ -49,7 +49,8 @@ func problems(t enginetest.Fataler, n int) []problem {
 }
 
 // fit learns the problem with the method's defaults.
-func (p problem) fit(ctx context.Context, eng *engine.Engine, progress algorithms.ProgressFunc) (algorithms.Model, error) {
+func (p problem) fit(ctx context.Context, eng *engine.Engine,
+	progress algorithms.ProgressFunc) (algorithms.Model, error) {
 	learner, err := p.method.New(catalog.Config{Seed: 3, Progress: progress})
 	if err != nil {
 		return nil, err
@@ -117,7 +118,8 @@ func (p problem) use(ctx context.Context, eng *engine.Engine, m algorithms.Model
 	default:
 		return o, nil
 	}
-	if _, limit := errors.AsType[*fault.MemoryError](err); fault.IsInput(err) && !limit { // krca's spectral form takes no updates
+	// krca's spectral form takes no updates
+	if _, limit := errors.AsType[*fault.MemoryError](err); fault.IsInput(err) && !limit {
 		o.bytes("refusal", []byte(err.Error()))
 		return o, nil
 	}
@@ -129,7 +131,8 @@ func (p problem) use(ctx context.Context, eng *engine.Engine, m algorithms.Model
 }
 
 // ask adds the model's answers to the outcome.
-func (p problem) ask(ctx context.Context, eng *engine.Engine, o *outcome, prefix string, m algorithms.Model) error {
+func (p problem) ask(ctx context.Context, eng *engine.Engine, o *outcome, prefix string,
+	m algorithms.Model) error {
 	file, err := catalog.Encode(&catalog.Fitted{Model: m})
 	if err != nil {
 		return err

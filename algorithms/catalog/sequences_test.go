@@ -54,7 +54,8 @@ func TestPrepareSequences(t *testing.T) {
 		"sequences as vectors": {fitted(t), over("ACGT"), "got sequences"},
 	} {
 		var data *fault.DataError
-		if _, err := c.f.Prepare(&dataset.Data{Points: c.x}); !errors.As(err, &data) || !strings.Contains(err.Error(), c.words) {
+		if _, err := c.f.Prepare(&dataset.Data{Points: c.x}); !errors.As(err, &data) ||
+			!strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: error %v: want a DataError that says %q", name, err, c.words)
 		}
 	}

@@ -79,12 +79,15 @@ func TestShare(t *testing.T) {
 		}
 		shown := 0
 		for _, s := range back.Model.(algorithms.Describer).Describe() {
-			if strings.HasPrefix(s.Name, "share of the learned") && s.Value.(float64) == math.Round(1e4*own)/1e4 {
+			if strings.HasPrefix(s.Name, "share of the learned") &&
+				s.Value.(float64) == math.Round(1e4*own)/1e4 {
 				shown++
 			}
 		}
-		if kept := back.Model.(algorithms.Projection).Share(); kept != own || (shown == 1) != (own < 0.99995) {
-			t.Errorf("%s: the file has the share %v, and %d statistics show it: want %v", name, kept, shown, own)
+		if kept := back.Model.(algorithms.Projection).Share(); kept != own ||
+			(shown == 1) != (own < 0.99995) {
+			t.Errorf("%s: the file has the share %v, and %d statistics show it: want %v", name, kept, shown,
+				own)
 		}
 	}
 }

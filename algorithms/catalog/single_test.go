@@ -19,9 +19,12 @@ import (
 
 // inSingle are the problems of [everywhere] whose models embed in single precision.
 var inSingle = map[string]bool{
-	"krca": true, "krca landmarks=15": true, "kbeta landmarks=20 extension=nystrom": true, "lleratio": true, "lleratio mode=linear": true, "lleratio mode=full": true,
-	"gml": true, "gml prior=datadep": true, "itml": true, "kpca": true, "rca": true, "xrca": true, "dca": true, "mmc": true, "mmc diagonal=true": true,
-	"nca": true, "lmnn": true, "lsml": true, "scml": true, "lfda": true, "sdml": true, "covariance": true, "raw": true, "mlkr": true, "llma": true, "xiang": true, "forest": true,
+	"krca": true, "krca landmarks=15": true, "kbeta landmarks=20 extension=nystrom": true, "lleratio": true,
+	"lleratio mode=linear": true, "lleratio mode=full": true,
+	"gml": true, "gml prior=datadep": true, "itml": true, "kpca": true, "rca": true, "xrca": true,
+	"dca": true, "mmc": true, "mmc diagonal=true": true,
+	"nca": true, "lmnn": true, "lsml": true, "scml": true, "lfda": true, "sdml": true, "covariance": true,
+	"raw": true, "mlkr": true, "llma": true, "xiang": true, "forest": true,
 }
 
 // TestEmbedSingle: models that embed in single precision are as near to their places in double
@@ -63,23 +66,28 @@ func TestEmbedSingle(t *testing.T) {
 				}
 			}
 			tolerance := 1e-4
-			if strings.HasPrefix(p.method.Name, "gml") { // 130 directions of an ill-conditioned kernel matrix, whose weights are large
+			// 130 directions of an ill-conditioned kernel matrix, whose weights are large
+			if strings.HasPrefix(p.method.Name, "gml") {
 				tolerance = 1e-2
 			}
 			if y.Rows != want.Rows || y.Cols != want.Cols || (worst == 0) != (p.method.Name == "raw") ||
 				worst > tolerance*largest(want.Data) {
 				t.Errorf("%d x %d places, %.2g of the largest away: want %d x %d, rounded to single precision", y.Rows, y.Cols, worst/largest(want.Data), want.Rows, want.Cols)
 			}
-			last, err := with.EmbedSingle(ctx, other, &points.Single{N: 1, D: narrow.D, Data: narrow.Row(narrow.N - 1)})
+			last, err := with.EmbedSingle(ctx, other,
+				&points.Single{N: 1, D: narrow.D, Data: narrow.Row(narrow.N - 1)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for c, v := range last.Row(0) {
 				if v != y.At(y.Rows-1, c) {
-					t.Errorf("coordinate %d of the last row alone is %v: want %v, as in the whole", c, v, y.At(y.Rows-1, c))
+					t.Errorf("coordinate %d of the last row alone is %v: want %v, as in the whole", c, v,
+						y.At(y.Rows-1, c))
 				}
 			}
-			if _, err := with.EmbedSingle(ctx, eng, &points.Single{N: 1, D: narrow.D + 1, Data: make([]float32, narrow.D+1)}); !fault.IsInput(err) {
+			if _, err := with.EmbedSingle(ctx, eng,
+				&points.Single{N: 1, D: narrow.D + 1,
+					Data: make([]float32, narrow.D+1)}); !fault.IsInput(err) {
 				t.Errorf("points of another dimension: %v", err)
 			}
 		})
@@ -105,7 +113,8 @@ func TestStoredInSingle(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			whole, half := bytesOf(t, &catalog.Fitted{Model: m}), bytesOf(t, &catalog.Fitted{Model: m, Single: true})
+			whole, half := bytesOf(t, &catalog.Fitted{Model: m}),
+				bytesOf(t, &catalog.Fitted{Model: m, Single: true})
 			for name, tensor := range storedFile(t, half).Tensors {
 				if tensor.F64 != nil {
 					t.Errorf("tensor %s is of double precision", name)
@@ -128,13 +137,16 @@ func TestStoredInSingle(t *testing.T) {
 			}
 			tolerance := 1e-4
 			switch {
-			case strings.HasPrefix(p.method.Name, "forest kernel"): // rounded coordinates fall on other sides of some thresholds
+			// rounded coordinates fall on other sides of some thresholds
+			case strings.HasPrefix(p.method.Name, "forest kernel"):
 				tolerance = 0.05
-			case strings.Contains(p.method.Name, " kernel"): // directions of little variance have large weights
+			// directions of little variance have large weights
+			case strings.Contains(p.method.Name, " kernel"):
 				tolerance = 1e-3
 			}
 			if worst > tolerance*largest(a) {
-				t.Errorf("distances are %.2g of the largest away: want those of rounded numbers", worst/largest(a))
+				t.Errorf("distances are %.2g of the largest away: want those of rounded numbers",
+					worst/largest(a))
 			}
 		})
 	}
@@ -171,7 +183,8 @@ func fromBytes(t *testing.T, b []byte) *catalog.Fitted {
 	return f
 }
 
-func distancesOf(ctx context.Context, t *testing.T, eng *engine.Engine, m algorithms.Model, x *points.Dense) []float64 {
+func distancesOf(ctx context.Context, t *testing.T, eng *engine.Engine, m algorithms.Model,
+	x *points.Dense) []float64 {
 	t.Helper()
 	d, err := m.Distances(ctx, eng, x, chain(x.N))
 	if err != nil {

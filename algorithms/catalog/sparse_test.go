@@ -68,7 +68,9 @@ func TestSparseFromEndToEnd(t *testing.T) {
 		pairs = append(pairs, [2]int{i, (7*i + 3) % n})
 	}
 	eng := enginetest.New(t, 1)
-	for name, kernel := range map[string]string{"krca": "rbf:sigma=1@cosine", "kbeta": "rbf:sigma=1@cosine", "npkl": "cosine", "lleratio": "rbf:sigma=1@cosine", "rca": "linear", "xrca": "cosine", "itml": "linear"} {
+	for name, kernel := range map[string]string{"krca": "rbf:sigma=1@cosine", "kbeta": "rbf:sigma=1@cosine",
+		"npkl": "cosine", "lleratio": "rbf:sigma=1@cosine", "rca": "linear", "xrca": "cosine",
+		"itml": "linear"} {
 		t.Run(name, func(t *testing.T) {
 			method, err := catalog.Lookup(name)
 			if err != nil {

@@ -31,7 +31,8 @@ func TestEveryFieldIsDeclared(t *testing.T) {
 			case f.Anonymous || !f.IsExported() || name == "-":
 				continue
 			case !declared || name == "":
-				t.Errorf(`%s: field %s has no tag param: want its name, or "-" for what is no parameter`, m.Name, f.Name)
+				t.Errorf(`%s: field %s has no tag param: want its name, or "-" for what is no parameter`,
+					m.Name, f.Name)
 			case f.Tag.Get("help") == "":
 				t.Errorf("%s: parameter %s has no help", m.Name, name)
 			case stored != name && stored != "-":
@@ -43,7 +44,8 @@ func TestEveryFieldIsDeclared(t *testing.T) {
 		for _, p := range m.Parameters {
 			shown = append(shown, p.Name)
 		}
-		if !slices.Equal(names, shown) || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
+		if !slices.Equal(names, shown) ||
+			len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
 			t.Errorf("%s shows %q: want %q, all different", m.Name, shown, names)
 		}
 		if m.Title == "" || m.Summary == "" || m.Paper == "" {

@@ -79,27 +79,35 @@ func named(t testing.TB) []ordeal {
 
 // scales returns data of all sizes, as a whole and by column.
 func scales(t testing.TB) (out []ordeal) {
-	for _, s := range []float64{5e-324, 1e-310, 1e-300, 1e-200, 1e-162, 1e-100, 1e-30, 1e30, 1e75, 1e100, 1e150, 1e160, 1e200, 1e300, 4e307} {
+	for _, s := range []float64{5e-324, 1e-310, 1e-300, 1e-200, 1e-162, 1e-100, 1e-30, 1e30, 1e75, 1e100,
+		1e150, 1e160, 1e200, 1e300, 4e307} {
 		out = append(out, changed(t, fmt.Sprintf("all times %g", s), each(func(_, _ int, v float64) float64 {
 			if s == 5e-324 {
 				return math.Round(v) * s
 			}
 			return v * s
 		})))
-		out = append(out, changed(t, fmt.Sprintf("one column times %g", s), each(func(_, j int, v float64) float64 {
-			if j == 1 {
-				return v * s
-			}
-			return v
-		})))
+		out = append(out, changed(t, fmt.Sprintf("one column times %g", s),
+			each(func(_, j int, v float64) float64 {
+				if j == 1 {
+					return v * s
+				}
+				return v
+			})))
 	}
 	for _, c := range []float64{1e4, 1e8, 1e12, 1e15, 1e17, 1e100, 1e308} {
-		out = append(out, changed(t, fmt.Sprintf("moved by %g", c), each(func(_, _ int, v float64) float64 { return v + c })))
+		out = append(out, changed(t, fmt.Sprintf("moved by %g", c), each(func(_, _ int, v float64) float64 {
+			return v + c
+		})))
 	}
 	for _, c := range []float64{1e6, 1e12, 1e100, 1e154, 1e308, -1e308} {
-		out = append(out, changed(t, fmt.Sprintf("one point at %g", c), func(x *points.Dense) { x.Row(3)[2] = c }))
+		out = append(out, changed(t, fmt.Sprintf("one point at %g", c), func(x *points.Dense) {
+			x.Row(3)[2] = c
+		}))
 	}
-	out = append(out, changed(t, "columns of all sizes", each(func(_, j int, v float64) float64 { return v * math.Pow(10, float64(4*j-8)) })))
+	out = append(out, changed(t, "columns of all sizes", each(func(_, j int, v float64) float64 {
+		return v * math.Pow(10, float64(4*j-8))
+	})))
 	return append(out, changed(t, "ends of the range", each(func(i, _ int, v float64) float64 {
 		return math.Copysign(math.MaxFloat64, float64(i%2)-0.5)
 	})))
@@ -134,7 +142,9 @@ func shapes(t testing.TB) []ordeal {
 				x.Row(i + 1)[i%4] = ulp(x.Row(i)[i%4], 1)
 			}
 		}),
-		changed(t, "one place but for the last bits", each(func(i, j int, _ float64) float64 { return ulp(1, (i*7+j*3)%4) })),
+		changed(t, "one place but for the last bits", each(func(i, j int, _ float64) float64 {
+			return ulp(1, (i*7+j*3)%4)
+		})),
 		changed(t, "constant columns", each(func(_, j int, v float64) float64 {
 			if j > 1 {
 				return 7
@@ -147,7 +157,9 @@ func shapes(t testing.TB) []ordeal {
 				r[2], r[3] = r[0]-2*r[1], r[0]/3
 			}
 		}),
-		changed(t, "points on a line", each(func(i, j int, _ float64) float64 { return float64(i) * float64(j+1) })),
+		changed(t, "points on a line", each(func(i, j int, _ float64) float64 {
+			return float64(i) * float64(j+1)
+		})),
 		changed(t, "condition of 1e16", func(x *points.Dense) {
 			for i := range x.N {
 				r := x.Row(i)
@@ -160,7 +172,8 @@ func shapes(t testing.TB) []ordeal {
 	for i := range 20 {
 		simplex.Row(i)[i], labels[i] = 1, fmt.Sprint(i%2)
 	}
-	out = append(out, ordeal{name: "regular simplex", x: simplex, set: enginetest.Drawn(t, labels, 10, 10, 1)})
+	out = append(out, ordeal{name: "regular simplex", x: simplex,
+		set: enginetest.Drawn(t, labels, 10, 10, 1)})
 	equal, labels := blobs(20, 4, 9)
 	for i := range 20 { // four blobs of the same five points
 		for j := range 4 {
@@ -180,19 +193,25 @@ func shapes(t testing.TB) []ordeal {
 func small(t testing.TB) (out []ordeal) {
 	for n := 1; n <= 4; n++ {
 		x, _ := blobs(n, 3, uint64(n))
-		out = append(out, ordeal{name: fmt.Sprintf("%d points without links", n), x: x, set: linked(t, n, nil, nil)})
+		out = append(out, ordeal{name: fmt.Sprintf("%d points without links", n), x: x,
+			set: linked(t, n, nil, nil)})
 		if n > 1 {
-			out = append(out, ordeal{name: fmt.Sprintf("%d points, a must-link", n), x: x, set: linked(t, n, [][2]int{{0, 1}}, nil)})
-			out = append(out, ordeal{name: fmt.Sprintf("%d points, a cannot-link", n), x: x, set: linked(t, n, nil, [][2]int{{0, 1}})})
+			out = append(out, ordeal{name: fmt.Sprintf("%d points, a must-link", n), x: x,
+				set: linked(t, n, [][2]int{{0, 1}}, nil)})
+			out = append(out, ordeal{name: fmt.Sprintf("%d points, a cannot-link", n), x: x,
+				set: linked(t, n, nil, [][2]int{{0, 1}})})
 		}
 		if n > 2 {
-			out = append(out, ordeal{name: fmt.Sprintf("%d points, one of each", n), x: x, set: linked(t, n, [][2]int{{0, 1}}, [][2]int{{1, 2}})})
+			out = append(out, ordeal{name: fmt.Sprintf("%d points, one of each", n), x: x,
+				set: linked(t, n, [][2]int{{0, 1}}, [][2]int{{1, 2}})})
 			same := x.Select(make([]int, n)).(*points.Dense)
-			out = append(out, ordeal{name: fmt.Sprintf("%d equal points", n), x: same, set: linked(t, n, [][2]int{{0, 1}}, [][2]int{{1, 2}})})
+			out = append(out, ordeal{name: fmt.Sprintf("%d equal points", n), x: same,
+				set: linked(t, n, [][2]int{{0, 1}}, [][2]int{{1, 2}})})
 		}
 	}
 	none := &points.Dense{N: 3, Data: []float64{}}
-	out = append(out, ordeal{name: "points without features", x: none, set: linked(t, 3, [][2]int{{0, 1}}, [][2]int{{1, 2}})})
+	out = append(out, ordeal{name: "points without features", x: none,
+		set: linked(t, 3, [][2]int{{0, 1}}, [][2]int{{1, 2}})})
 	return append(out, ordeal{name: "no points", x: &points.Dense{D: 3}, set: linked(t, 0, nil, nil)})
 }
 
@@ -234,10 +253,14 @@ func targets(t testing.TB) []ordeal {
 		{name: "all pairs cannot-linked", x: x, set: linked(t, 20, nil, every)},
 		{name: "must-links across the classes", x: x, set: linked(t, 20, odd, [][2]int{{0, 2}})},
 		{name: "1128 links on 48 points", x: many, set: crowd, large: true},
-		{name: "a cannot-link within a component", x: x, set: linked(t, 20, [][2]int{{0, 2}, {2, 4}, {6, 8}}, [][2]int{{0, 4}, {1, 2}, {5, 6}})},
-		{name: "cannot-links within components only", x: x, set: linked(t, 20, [][2]int{{0, 2}, {2, 4}}, [][2]int{{0, 4}})},
-		{name: "must-links between equal points only", x: twins, set: linked(t, 20, same, [][2]int{{8, 9}, {10, 11}})},
-		{name: "cannot-links between equal points only", x: twins, set: linked(t, 20, [][2]int{{8, 10}, {9, 11}}, same)},
+		{name: "a cannot-link within a component", x: x,
+			set: linked(t, 20, [][2]int{{0, 2}, {2, 4}, {6, 8}}, [][2]int{{0, 4}, {1, 2}, {5, 6}})},
+		{name: "cannot-links within components only", x: x,
+			set: linked(t, 20, [][2]int{{0, 2}, {2, 4}}, [][2]int{{0, 4}})},
+		{name: "must-links between equal points only", x: twins,
+			set: linked(t, 20, same, [][2]int{{8, 9}, {10, 11}})},
+		{name: "cannot-links between equal points only", x: twins,
+			set: linked(t, 20, [][2]int{{8, 10}, {9, 11}}, same)},
 		{name: "both kinds between equal points", x: twins, set: linked(t, 20, same[:2], same[2:])},
 	}
 }
@@ -247,7 +270,8 @@ func kinds(t testing.TB) (out []ordeal) {
 	_, labels := blobs(20, 4, 7)
 	set := enginetest.Drawn(t, labels, 10, 10, 1)
 	for _, s := range []float64{1, 0, 1e-310, 1e-200, 1e100, 1e200} {
-		out = append(out, ordeal{name: fmt.Sprintf("sparse times %g, with empty rows", s), x: sparse(20, 12, s), set: set})
+		out = append(out, ordeal{name: fmt.Sprintf("sparse times %g, with empty rows", s),
+			x: sparse(20, 12, s), set: set})
 	}
 	gram := func(name string, entry func(i, j int) float64) {
 		data := make([]float64, 400)
@@ -277,7 +301,9 @@ func kinds(t testing.TB) (out []ordeal) {
 	gram("of ones", func(_, _ int) float64 { return 1 })
 	gram("identity", func(i, j int) float64 { return float64(b2i(i == j)) })
 	gram("Hilbert's", func(i, j int) float64 { return 1 / float64(i+j+1) })
-	gram("Gaussian, nearly singular", func(i, j int) float64 { return math.Exp(-1e-4 * float64((i-j)*(i-j))) })
+	gram("Gaussian, nearly singular", func(i, j int) float64 {
+		return math.Exp(-1e-4 * float64((i-j)*(i-j)))
+	})
 	gram("indefinite by rounding", func(i, j int) float64 {
 		return product(i, j) + 1e-13*float64((i*7+j*3)%5-2)
 	})

@@ -57,11 +57,13 @@ func try(eng *engine.Engine, method catalog.Method, config catalog.Config, p ord
 	}
 	o.model = m
 	o.status(m)
-	use := &inUse{verdict: &o, ctx: ctx, eng: eng, model: m, x: p.x, indefinite: strings.HasPrefix(config.Kernel, "sigmoid")}
+	use := &inUse{verdict: &o, ctx: ctx, eng: eng, model: m, x: p.x,
+		indefinite: strings.HasPrefix(config.Kernel, "sigmoid")}
 	for _, step := range []struct {
 		name string
 		run  func()
-	}{{"embedding", use.embedding}, {"kernel", use.kernel}, {"distances", use.distances}, {"other points", use.strangers}, {"file", use.file}} {
+	}{{"embedding", use.embedding}, {"kernel", use.kernel}, {"distances", use.distances},
+		{"other points", use.strangers}, {"file", use.file}} {
 		stage = step.name
 		step.run()
 	}
@@ -159,7 +161,8 @@ func (u *inUse) embedding() {
 			}
 		}
 	}
-	if backends.Default() == "netlib" { // sums of OpenBLAS depend on where a row stands, and bits are promised for other builds
+	// sums of OpenBLAS depend on where a row stands, and bits are promised for other builds
+	if backends.Default() == "netlib" {
 		return
 	}
 	rows := []int{n - 1, n / 2, 0}
@@ -266,12 +269,16 @@ func (u *inUse) distances() {
 		case d[k]-d[k] != 0 || d[k] < 0 || i == j && d[k] != 0:
 			u.blame("squared distance of %d and %d is %v", i, j, d[k])
 			return
-		case u.g.Rows == n && !u.indefinite && u.model.Method() != "raw" && !(math.Abs(d[k]-(u.g.At(i, i)+u.g.At(j,
-			j)-2*u.g.At(i, j))) <= 1e-9*(u.g.At(i, i)+u.g.At(j, j))+u.rounding()):
-			u.blame("squared distance of %d and %d is %g, by the kernel %g + %g - 2 %g", i, j, d[k], u.g.At(i, i), u.g.At(j, j), u.g.At(i, j))
+		case u.g.Rows == n && !u.indefinite && u.model.Method() != "raw" &&
+			!(math.Abs(d[k]-(u.g.At(i, i)+u.g.At(j,
+				j)-2*u.g.At(i, j))) <= 1e-9*(u.g.At(i, i)+u.g.At(j, j))+u.rounding()):
+			u.blame("squared distance of %d and %d is %g, by the kernel %g + %g - 2 %g", i, j, d[k],
+				u.g.At(i, i), u.g.At(j, j), u.g.At(i, j))
 			return
-		case whole && u.y.Rows == n && !(math.Abs(d[k]-points.SquaredDistance(u.y.Row(i), u.y.Row(j))) <= 1e-9*d[k]):
-			u.blame("squared distance of %d and %d is %g, by their places %g", i, j, d[k], points.SquaredDistance(u.y.Row(i), u.y.Row(j)))
+		case whole && u.y.Rows == n &&
+			!(math.Abs(d[k]-points.SquaredDistance(u.y.Row(i), u.y.Row(j))) <= 1e-9*d[k]):
+			u.blame("squared distance of %d and %d is %g, by their places %g", i, j, d[k],
+				points.SquaredDistance(u.y.Row(i), u.y.Row(j)))
 			return
 		}
 	}

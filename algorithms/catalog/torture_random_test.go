@@ -15,23 +15,33 @@ import (
 
 // variants are parameters that select the algorithms of a method other than the default.
 var variants = map[string][]map[string]string{
-	"krca":       {{"form": "spectral"}, {"form": "cholesky"}, {"dims": "2"}, {"landmarks": "3"}, {"eps_rel": "1e-12"}},
-	"kbeta":      {{"extension": "nystrom"}, {"cannot": "0.5"}, {"landmarks": "4"}, {"rank": "0", "rank_tol": "0"}, {"iterations": "3", "rule": "kmeans++", "landmarks": "6"}, {"rule": "leverage", "landmarks": "6"}},
-	"npkl":       {{"loss": "hl"}, {"loss": "shl"}, {"graph": "dense"}, {"plan": "reduced"}, {"plain": "true", "rank": "2"}, {"metric": "cosine"}},
-	"lleratio":   {{"mode": "linear"}, {"mode": "full"}, {"orthogonality": "coefficient"}, {"reg_g": "0"}, {"alpha": "0"}},
-	"gml":        {{"prior": "spectral"}, {"prior": "datadep"}, {"prior": "spectral", "basis": "lle"}, {"prior": "spectral", "basis": "isomap"}, {"prior": "spectral", "laplacian": "normalized", "extension": "nystrom"}, {"gamma": "1e6"}},
-	"rca":        {{"dims": "1"}, {"eps_rel": "1e-12"}},
-	"xrca":       {{"dims": "1"}, {"eps_rel": "1e-12"}},
-	"dca":        {{"dims": "1"}, {"eps_rel": "1e-12"}},
-	"itml":       {{"prior": "covariance"}, {"gamma": "1e6"}, {"dims": "1"}},
-	"mmc":        {{"diagonal": "true"}, {"eps_rel": "0"}, {"diagonal": "true", "eps_rel": "0"}},
-	"lmnn":       {{"rank": "0"}, {"dims": "1"}, {"mu": "0.999"}},
-	"nca":        {{"dims": "1"}, {"contractions": "0"}},
-	"lfda":       {{"dims": "1"}, {"metric": "plain"}, {"metric": "orthonormalized"}, {"eps_rel": "1e-12"}, {"neighbors": "1"}},
-	"sdml":       {{"prior": "covariance"}, {"sparsity": "0"}, {"prior": "covariance", "sparsity": "0"}, {"balance": "3"}, {"balance": "3", "sparsity": "10"}},
-	"mlkr":       {{"dims": "1"}, {"starts": "1"}},
-	"llma":       {{"lambda": "0"}, {"anchors": "2"}},
-	"spectral":   {{"kind": "regularized"}, {"kind": "eigenmaps"}, {"kind": "alignment"}, {"kind": "order"}, {"basis": "lle"}, {"basis": "isomap"}, {"normalized": "true"}},
+	"krca": {{"form": "spectral"}, {"form": "cholesky"}, {"dims": "2"}, {"landmarks": "3"},
+		{"eps_rel": "1e-12"}},
+	"kbeta": {{"extension": "nystrom"}, {"cannot": "0.5"}, {"landmarks": "4"},
+		{"rank": "0", "rank_tol": "0"}, {"iterations": "3", "rule": "kmeans++", "landmarks": "6"},
+		{"rule": "leverage", "landmarks": "6"}},
+	"npkl": {{"loss": "hl"}, {"loss": "shl"}, {"graph": "dense"}, {"plan": "reduced"},
+		{"plain": "true", "rank": "2"}, {"metric": "cosine"}},
+	"lleratio": {{"mode": "linear"}, {"mode": "full"}, {"orthogonality": "coefficient"}, {"reg_g": "0"},
+		{"alpha": "0"}},
+	"gml": {{"prior": "spectral"}, {"prior": "datadep"}, {"prior": "spectral", "basis": "lle"},
+		{"prior": "spectral", "basis": "isomap"},
+		{"prior": "spectral", "laplacian": "normalized", "extension": "nystrom"}, {"gamma": "1e6"}},
+	"rca":  {{"dims": "1"}, {"eps_rel": "1e-12"}},
+	"xrca": {{"dims": "1"}, {"eps_rel": "1e-12"}},
+	"dca":  {{"dims": "1"}, {"eps_rel": "1e-12"}},
+	"itml": {{"prior": "covariance"}, {"gamma": "1e6"}, {"dims": "1"}},
+	"mmc":  {{"diagonal": "true"}, {"eps_rel": "0"}, {"diagonal": "true", "eps_rel": "0"}},
+	"lmnn": {{"rank": "0"}, {"dims": "1"}, {"mu": "0.999"}},
+	"nca":  {{"dims": "1"}, {"contractions": "0"}},
+	"lfda": {{"dims": "1"}, {"metric": "plain"}, {"metric": "orthonormalized"}, {"eps_rel": "1e-12"},
+		{"neighbors": "1"}},
+	"sdml": {{"prior": "covariance"}, {"sparsity": "0"}, {"prior": "covariance", "sparsity": "0"},
+		{"balance": "3"}, {"balance": "3", "sparsity": "10"}},
+	"mlkr": {{"dims": "1"}, {"starts": "1"}},
+	"llma": {{"lambda": "0"}, {"anchors": "2"}},
+	"spectral": {{"kind": "regularized"}, {"kind": "eigenmaps"}, {"kind": "alignment"}, {"kind": "order"},
+		{"basis": "lle"}, {"basis": "isomap"}, {"normalized": "true"}},
 	"kpca":       {{"dims": "1"}, {"rank_tol": "0"}},
 	"klein":      {{"neighbors": "1"}, {"dims": "1"}},
 	"cmvu":       {{"graph": "eps:2"}, {"rank": "2"}},
@@ -41,7 +51,8 @@ var variants = map[string][]map[string]string{
 }
 
 // kernels are the kernels to try with a method that takes kernels, apart from its default.
-var kernels = []string{"rbf:sigma=median", "rbf:sigma=knn10", "rbf:sigma=1e-3", "rbf:sigma=1e5", "poly:degree=3", "linear", "cosine", "exp:width=mean", "rbf:sigma=mean@cosine", "sigmoid"}
+var kernels = []string{"rbf:sigma=median", "rbf:sigma=knn10", "rbf:sigma=1e-3", "rbf:sigma=1e5",
+	"poly:degree=3", "linear", "cosine", "exp:width=mean", "rbf:sigma=mean@cosine", "sigmoid"}
 
 // drawConfig draws parameters and kernel of a method; few neighbors for few points.
 func drawConfig(rng *rand.Rand, m catalog.Method, p ordeal) catalog.Config {
@@ -70,7 +81,8 @@ func draw(rng *rand.Rand) ordeal {
 	var name []string
 	say := func(format string, args ...any) { name = append(name, fmt.Sprintf(format, args...)) }
 	x := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
-	where := []string{"normal", "lattice", "line", "simplex", "blobs", "one place", "heavy tails"}[rng.IntN(7)]
+	where := []string{"normal", "lattice", "line", "simplex", "blobs", "one place",
+		"heavy tails"}[rng.IntN(7)]
 	say("%d x %d %s", n, d, where)
 	for i := range n {
 		for j := range d {
@@ -173,7 +185,8 @@ func drawLinks(rng *rand.Rand, n int, say func(string, ...any)) *links.Set {
 			chosen[pair] = s
 		}
 	}
-	style := []string{"by class", "by class", "by class", "by class", "by chance", "all pairs", "one component", "must-links", "cannot-links", "a link"}[rng.IntN(10)]
+	style := []string{"by class", "by class", "by class", "by class", "by chance", "all pairs",
+		"one component", "must-links", "cannot-links", "a link"}[rng.IntN(10)]
 	class := func(i int) links.Sign { return links.Sign(1 - 2*(i%2)) }
 	for range 2 * n {
 		i, j := rng.IntN(n), rng.IntN(n)
@@ -204,7 +217,9 @@ func drawLinks(rng *rand.Rand, n int, say func(string, ...any)) *links.Set {
 		add(0, n-1, links.Sign(1-2*rng.IntN(2)))
 	}
 	var list []links.Link
-	for _, pair := range slices.SortedFunc(maps.Keys(chosen), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+	for _, pair := range slices.SortedFunc(maps.Keys(chosen), func(a, b [2]int) int {
+		return slices.Compare(a[:], b[:])
+	}) {
 		list = append(list, links.NewLink(pair[0], pair[1], chosen[pair]))
 	}
 	if rng.IntN(6) == 0 {

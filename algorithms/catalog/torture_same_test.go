@@ -29,7 +29,8 @@ var precise = map[string]map[string]string{
 }
 
 // squared fits a method and returns the squared learned distances of all pairs of points.
-func squared(t *testing.T, eng *engine.Engine, method catalog.Method, x *points.Dense, set *links.Set) blas.Matrix {
+func squared(t *testing.T, eng *engine.Engine, method catalog.Method, x *points.Dense,
+	set *links.Set) blas.Matrix {
 	t.Helper()
 	learner, err := method.New(catalog.Config{Seed: 1, Params: precise[method.Name]})
 	if err != nil {
@@ -88,7 +89,8 @@ func TestMethodsFollowThePoints(t *testing.T) {
 			c.f(y)
 			got := squared(t, eng, method, y, set)
 			if off := apart(want.Data, got.Data, c.scales); !(off <= 1e-8) {
-				t.Errorf("%s, points %s: learned distances change by %.2g of the largest", method.Name, c.name, off)
+				t.Errorf("%s, points %s: learned distances change by %.2g of the largest", method.Name,
+					c.name, off)
 			}
 		}
 	}

@@ -24,8 +24,10 @@ func updated(t *testing.T, f *catalog.Fitted) *catalog.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := f.Model.(algorithms.Updater).Update(context.Background(), enginetest.New(t, 0), x, []algorithms.Chunklet{
-		{ID: algorithms.NewChunklet, Rows: []int{1, 2, 3}}, {ID: 0, Rows: []int{4, 5}}, {ID: 1, Rows: []int{5}}})
+	m, err := f.Model.(algorithms.Updater).Update(context.Background(), enginetest.New(t, 0), x,
+		[]algorithms.Chunklet{
+			{ID: algorithms.NewChunklet, Rows: []int{1, 2, 3}}, {ID: 0, Rows: []int{4, 5}},
+			{ID: 1, Rows: []int{5}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,8 @@ func TestGoldenUpdated(t *testing.T) {
 	want := distances(t, updated(t, fitted(t)))
 	wantClose(t, "old file, updated", distances(t, updated(t, old)), want)
 	wantClose(t, "updated file", distances(t, then), want)
-	if then.Model, err = then.Model.(algorithms.Updater).DropLast(context.Background(), enginetest.New(t, 0), 1); err != nil {
+	if then.Model, err = then.Model.(algorithms.Updater).DropLast(context.Background(), enginetest.New(t, 0),
+		1); err != nil {
 		t.Fatal(err)
 	}
 	wantClose(t, "update dropped", distances(t, then), distances(t, fitted(t)))

@@ -85,7 +85,8 @@ func (r *start) nearest(i int, dots []float64, maxNorm float64) int {
 // nearestCenter returns the center closest to x, ties to the lower number, its squared distance by
 // the direct sum, and a lower bound of the squared distances of the others. dots holds x'c for
 // every center, xNorm and norm are squared norms.
-func nearestCenter(x, dots []float64, xNorm float64, centers blas.Matrix, norm []float64, maxNorm float64) (arg int, dist, bound float64) {
+func nearestCenter(x, dots []float64, xNorm float64, centers blas.Matrix, norm []float64,
+	maxNorm float64) (arg int, dist, bound float64) {
 	best, second := math.Inf(1), math.Inf(1)
 	for c, dot := range dots {
 		v := norm[c] - 2*dot
@@ -143,7 +144,8 @@ type Assigner struct {
 // is not finite is a *fault.DataError, no center a *fault.ShapeError.
 func NewAssigner(centers blas.Matrix) (*Assigner, error) {
 	if centers.Rows < 1 || centers.Cols < 1 {
-		return nil, &fault.ShapeError{What: "number of centers", Got: centers.Rows, Want: "at least 1, of at least one value"}
+		return nil, &fault.ShapeError{What: "number of centers", Got: centers.Rows,
+			Want: "at least 1, of at least one value"}
 	}
 	if err := checkFinite(centers); err != nil {
 		return nil, err
@@ -171,12 +173,14 @@ func (a *Assigner) Centers() blas.Matrix { return movedBack(a.centers, a.shift) 
 //
 // Errors: *fault.ShapeError, *fault.DataError (a value that is not finite, or whose distances
 // overflow), ctx.Err(), wrapped. Cost: 2ndK flops. Memory: a copy of x.
-func (a *Assigner) Assign(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []int, distances []float64) error {
+func (a *Assigner) Assign(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []int,
+	distances []float64) error {
 	if x.Cols != a.centers.Cols {
 		return columnsError(x.Cols, a.centers.Cols)
 	}
 	if len(labels) != x.Rows || len(distances) != x.Rows {
-		return &fault.ShapeError{What: "length of labels and distances", Got: min(len(labels), len(distances)), Want: fmt.Sprintf("%d, the number of rows", x.Rows)}
+		return &fault.ShapeError{What: "length of labels and distances",
+			Got: min(len(labels), len(distances)), Want: fmt.Sprintf("%d, the number of rows", x.Rows)}
 	}
 	rows := eng.GetMatrix(x.Rows, x.Cols)
 	defer eng.PutMatrix(rows)
@@ -188,7 +192,8 @@ func (a *Assigner) Assign(ctx context.Context, eng *engine.Engine, x blas.Matrix
 }
 
 // assign is Assign for rows that are less shift already, and not checked.
-func (a *Assigner) assign(ctx context.Context, eng *engine.Engine, rows blas.Matrix, labels []int, distances []float64) error {
+func (a *Assigner) assign(ctx context.Context, eng *engine.Engine, rows blas.Matrix, labels []int,
+	distances []float64) error {
 	most, zero := slices.Max(a.norm), make([]float64, rows.Cols)
 	err := eng.For(ctx, rows.Rows, assignBlock, func(lo, hi int) error {
 		dots := eng.GetMatrix(hi-lo, a.centers.Rows)
@@ -223,7 +228,8 @@ func checkDistances(x blas.Matrix, distances []float64, first int) error {
 }
 
 func columnsError(got, want int) error {
-	return &fault.ShapeError{What: "number of columns of a block of rows", Got: got, Want: fmt.Sprintf("%d, as the centers have", want)}
+	return &fault.ShapeError{What: "number of columns of a block of rows", Got: got,
+		Want: fmt.Sprintf("%d, as the centers have", want)}
 }
 
 // update sets every center to the weighted mean of its cluster, leaves the centers of empty

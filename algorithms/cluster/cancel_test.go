@@ -43,13 +43,17 @@ func TestStoppedAnywhere(t *testing.T) {
 			return inertia(ConstrainedKernel(ctx, eng, k, must, Params{K: 3, Restarts: 4, Progress: f}))
 		},
 		"streaming k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
-			return streamed(KMeansStream(ctx, eng, inBlocks(m, []int{50, 13}, nil), StreamParams{Params: Params{K: 3, Restarts: 4, Progress: f}, Sample: 9}))
+			return streamed(KMeansStream(ctx, eng, inBlocks(m, []int{50, 13}, nil),
+				StreamParams{Params: Params{K: 3, Restarts: 4, Progress: f}, Sample: 9}))
 		},
 		"mini-batch k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
-			return streamed(MiniBatch(ctx, eng, inBlocks(m, []int{50, 13}, nil), StreamParams{Params: Params{K: 3, Restarts: 4, Progress: f}, Sample: 9, Batch: 20, Passes: 2}))
+			return streamed(MiniBatch(ctx, eng, inBlocks(m, []int{50, 13}, nil),
+				StreamParams{Params: Params{K: 3, Restarts: 4, Progress: f}, Sample: 9, Batch: 20,
+					Passes: 2}))
 		},
 		"penalized k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
-			r, err := Penalized(ctx, eng, m, set, PenalizedParams{Params: Params{K: 3, Restarts: 4, Progress: f}})
+			r, err := Penalized(ctx, eng, m, set,
+				PenalizedParams{Params: Params{K: 3, Restarts: 4, Progress: f}})
 			if err != nil {
 				return 0, err
 			}
@@ -97,7 +101,8 @@ func TestStoppedAnywhere(t *testing.T) {
 				}
 				panics++
 			}
-			if got, err := run(context.Background(), nil); err != nil || math.Float64bits(got) != math.Float64bits(want) {
+			if got, err := run(context.Background(), nil); err != nil ||
+				math.Float64bits(got) != math.Float64bits(want) {
 				t.Errorf("afterwards the objective is %v, error %v: want %v", got, err, want)
 			}
 		})

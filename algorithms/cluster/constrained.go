@@ -36,7 +36,8 @@ import (
 // graph coloring problem. It is solved exactly for two clusters, and if the part of the links in
 // which every block has K or more exclusions is small or easy; then Proven is true. Cost: that of
 // KMeans, and O(K (K blocks + exclusions)) per iteration for cannot-links, a small number of times.
-func Constrained(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.Set, p Params) (*Result, error) {
+func Constrained(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.Set,
+	p Params) (*Result, error) {
 	if l == nil {
 		return KMeans(ctx, eng, x, p)
 	}
@@ -45,7 +46,8 @@ func Constrained(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *link
 		return nil, err
 	}
 	if l.N() != x.Rows {
-		return nil, &fault.ShapeError{What: "number of points", Got: x.Rows, Want: fmt.Sprintf("%d, as the links are for", l.N())}
+		return nil, &fault.ShapeError{What: "number of points", Got: x.Rows,
+			Want: fmt.Sprintf("%d, as the links are for", l.N())}
 	}
 	if err := checkMemory(eng, "constrained k-means", 2*x.Rows, x.Cols, p); err != nil {
 		return nil, err
@@ -115,7 +117,8 @@ func (b *blocks) check(k int) error {
 	if k <= b.len() {
 		return nil
 	}
-	return &fault.ParamError{Param: "number of clusters", Value: k, Want: fmt.Sprintf("at most %d, the number of must-link components", b.len())}
+	return &fault.ParamError{Param: "number of clusters", Value: k,
+		Want: fmt.Sprintf("at most %d, the number of must-link components", b.len())}
 }
 
 // conflictGraph returns the graph of cannot-links between blocks with its base coloring,
@@ -124,7 +127,8 @@ func (b *blocks) conflictGraph(ctx context.Context, l *links.Set, k int) (*confl
 	var conflict *links.ConflictError
 	if err := l.Consistent(); errors.As(err, &conflict) {
 		first := conflict.First.Link
-		return nil, &InfeasibleError{K: k, Proven: true, Rows: []int{min(first.I, first.J), max(first.I, first.J)},
+		return nil, &InfeasibleError{K: k, Proven: true,
+			Rows:  []int{min(first.I, first.J), max(first.I, first.J)},
 			Links: []links.Link{first}, Conflict: conflict}
 	} else if err != nil {
 		return nil, err
@@ -152,7 +156,8 @@ func (b *blocks) conflictGraph(ctx context.Context, l *links.Set, k int) (*confl
 // distances of the points to the means of their blocks.
 func (b *blocks) means(eng *engine.Engine, single *sample) (*sample, float64) {
 	d := single.x.Cols
-	s := &sample{x: eng.NewMatrix(b.len(), d), weight: make([]float64, b.len()), norm: make([]float64, b.len()), shift: single.shift}
+	s := &sample{x: eng.NewMatrix(b.len(), d), weight: make([]float64, b.len()),
+		norm: make([]float64, b.len()), shift: single.shift}
 	sums := eng.GetMatrix(b.len(), d+1)
 	defer eng.PutMatrix(sums)
 	for i := range b.len() {
@@ -261,18 +266,23 @@ type InfeasibleError struct {
 // Error names the rows, the links and the ways out.
 func (e *InfeasibleError) Error() string {
 	if e.Conflict != nil {
-		return fmt.Sprintf("cluster: no assignment satisfies the links: %v; drop one of these links", e.Conflict)
+		return fmt.Sprintf("cluster: no assignment satisfies the links: %v; drop one of these links",
+			e.Conflict)
 	}
 	rows, pairs := listRows(e.Rows), listLinks(e.Links)
 	switch {
 	case e.Exclusive:
-		return fmt.Sprintf("cluster: no assignment to %s satisfies the cannot-links: the %d must-link components of rows %s exclude one another (%s); "+
-			"use at least %d clusters or drop one of these links", clusters(e.K), len(e.Rows), rows, pairs, len(e.Rows))
+		return fmt.Sprintf("cluster: no assignment to %s satisfies the cannot-links: the %d must-link "+
+			"components of rows %s exclude one another (%s); "+
+			"use at least %d clusters or drop one of these links", clusters(e.K), len(e.Rows), rows, pairs,
+			len(e.Rows))
 	case e.Proven:
-		return fmt.Sprintf("cluster: no assignment to %s satisfies the cannot-links among the must-link components of rows %s (%s); "+
+		return fmt.Sprintf("cluster: no assignment to %s satisfies the cannot-links among the must-link "+
+			"components of rows %s (%s); "+
 			"use more clusters or drop one of these links", clusters(e.K), rows, pairs)
 	}
-	return fmt.Sprintf("cluster: found no assignment to %s that satisfies the cannot-links among the must-link components of rows %s (%s), though one may exist; "+
+	return fmt.Sprintf("cluster: found no assignment to %s that satisfies the cannot-links among the "+
+		"must-link components of rows %s (%s), though one may exist; "+
 		"use more clusters or drop some of these links", clusters(e.K), rows, pairs)
 }
 

@@ -71,7 +71,8 @@ func TestFeasibilityIsDecided(t *testing.T) {
 		n := rapid.IntRange(2, 8).Draw(t, "n")
 		k := rapid.IntRange(1, 3).Draw(t, "k")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))
-		ls := randomLinks(rng, n, rapid.IntRange(0, 3).Draw(t, "must"), rapid.IntRange(0, 12).Draw(t, "cannot"))
+		ls := randomLinks(rng, n, rapid.IntRange(0, 3).Draw(t, "must"),
+			rapid.IntRange(0, 12).Draw(t, "cannot"))
 		set, err := links.New(n, ls)
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +93,8 @@ func TestFeasibilityIsDecided(t *testing.T) {
 			if !satisfies(r.Labels, ls) {
 				t.Fatalf("labels %v break the links %v", r.Labels, ls)
 			}
-			if got := plainInertia(x, r.Labels, k); r.Converged && !(math.Abs(got-r.Inertia) <= 1e-12*(1+got)) {
+			if got := plainInertia(x, r.Labels, k); r.Converged &&
+				!(math.Abs(got-r.Inertia) <= 1e-12*(1+got)) {
 				t.Fatalf("inertia %g, recomputed %g", r.Inertia, got)
 			}
 			return
@@ -137,7 +139,8 @@ func TestConstrainedOptimumOfFewPoints(t *testing.T) {
 				}
 			}
 		})
-		r, err := Constrained(context.Background(), eng, x, mustSet(t, 8, ls), Params{K: 3, Restarts: 30, Seed: seed})
+		r, err := Constrained(context.Background(), eng, x, mustSet(t, 8, ls),
+			Params{K: 3, Restarts: 30, Seed: seed})
 		if math.IsInf(best, 1) {
 			if !errors.Is(err, ErrInfeasible) {
 				t.Errorf("seed %d: infeasible, got %v", seed, err)
@@ -192,7 +195,8 @@ func TestMustLinksMoveAsBlocks(t *testing.T) {
 		for i, b := range set.Components() {
 			for c := range k {
 				if own := cost[[2]int{b, r.Labels[i]}]; !(cost[[2]int{b, c}] >= own*(1-1e-12)) {
-					t.Fatalf("block %d costs %g in cluster %d and %g in %d", b, own, r.Labels[i], cost[[2]int{b, c}], c)
+					t.Fatalf("block %d costs %g in cluster %d and %g in %d", b, own, r.Labels[i],
+						cost[[2]int{b, c}], c)
 				}
 			}
 		}
@@ -351,17 +355,23 @@ func TestInfeasibleMessages(t *testing.T) {
 		want        []string
 	}{
 		{"inside a component", "m0-1 m1-2 c0-2", 2, []int{0, 2}, false, []string{"0-1", "1-2", "drop one"}},
-		{"triangle with two clusters", "c0-1 c1-2 c0-2", 2, []int{0, 1, 2}, true, []string{"at least 3 clusters", "0-1, 0-2, 1-2"}},
+		{"triangle with two clusters", "c0-1 c1-2 c0-2", 2, []int{0, 1, 2}, true,
+			[]string{"at least 3 clusters", "0-1, 0-2, 1-2"}},
 		{"one cluster", "c3-5", 1, []int{3, 5}, true, []string{"at least 2 clusters"}},
-		{"five-cycle with two clusters", "c0-1 c1-2 c2-3 c3-4 c0-4 c4-5", 2, []int{0, 1, 2, 3, 4}, false, []string{"use more clusters"}},
+		{"five-cycle with two clusters", "c0-1 c1-2 c2-3 c3-4 c0-4 c4-5", 2, []int{0, 1, 2, 3, 4}, false,
+			[]string{"use more clusters"}},
 		{"clique of blocks", "m0-7 c7-1 c1-2 c0-2", 2, []int{0, 1, 2}, true, []string{"rows 0, 1, 2", "1-7"}},
-		{"five-cycle with an even cycle at its side", "c0-1 c1-2 c2-3 c3-4 c0-4 c4-5 c5-6 c6-7 c4-7", 2, []int{0, 1, 2, 3, 4}, false, []string{"use more clusters"}},
+		{"five-cycle with an even cycle at its side", "c0-1 c1-2 c2-3 c3-4 c0-4 c4-5 c5-6 c6-7 c4-7", 2,
+			[]int{0, 1, 2, 3, 4}, false, []string{"use more clusters"}},
 		// The wheel W5 needs four colors without a clique of four.
-		{"wheel with three clusters", "c0-1 c1-2 c2-3 c3-4 c0-4 c5-0 c5-1 c5-2 c5-3 c5-4", 3, []int{0, 1, 2, 3, 4, 5}, false, []string{"use more clusters"}},
+		{"wheel with three clusters", "c0-1 c1-2 c2-3 c3-4 c0-4 c5-0 c5-1 c5-2 c5-3 c5-4", 3,
+			[]int{0, 1, 2, 3, 4, 5}, false, []string{"use more clusters"}},
 	} {
-		_, err := Constrained(context.Background(), eng, blobs(1, 8, 2, 2, 1), mustSet(t, 8, pairs(tt.links)), Params{K: tt.k})
+		_, err := Constrained(context.Background(), eng, blobs(1, 8, 2, 2, 1), mustSet(t, 8, pairs(tt.links)),
+			Params{K: tt.k})
 		var bad *InfeasibleError
-		if !errors.As(err, &bad) || !bad.Proven || bad.Exclusive != tt.exclusive || !equalInts(bad.Rows, tt.rows) {
+		if !errors.As(err, &bad) || !bad.Proven || bad.Exclusive != tt.exclusive ||
+			!equalInts(bad.Rows, tt.rows) {
 			t.Errorf("%s: %#v", tt.name, err)
 			continue
 		}
@@ -372,7 +382,8 @@ func TestInfeasibleMessages(t *testing.T) {
 		}
 	}
 	var conflict *links.ConflictError
-	_, err := Constrained(context.Background(), eng, blobs(1, 8, 2, 2, 1), mustSet(t, 8, pairs("m0-1 m1-2 c0-2")), Params{K: 2})
+	_, err := Constrained(context.Background(), eng, blobs(1, 8, 2, 2, 1),
+		mustSet(t, 8, pairs("m0-1 m1-2 c0-2")), Params{K: 2})
 	if !errors.As(err, &conflict) {
 		t.Errorf("%v does not wrap the contradiction", err)
 	}
@@ -416,7 +427,8 @@ func TestSearchGivesUp(t *testing.T) {
 		t.Errorf("canceled search: %v", err)
 	}
 	e := &InfeasibleError{K: 5, Rows: make([]int, 30), Links: make([]links.Link, 40)}
-	if m := e.Error(); !strings.Contains(m, "though one may exist") || !strings.Contains(m, "and 18 more") || !strings.Contains(m, "and 28 more") {
+	if m := e.Error(); !strings.Contains(m, "though one may exist") || !strings.Contains(m, "and 18 more") ||
+		!strings.Contains(m, "and 28 more") {
 		t.Errorf("message %q", m)
 	}
 }
@@ -446,7 +458,8 @@ func TestRescueFallsBackToTheBase(t *testing.T) {
 			for v, near := range g.adj {
 				for _, u := range near {
 					if c.color[v] == c.color[u] || c.color[v] < 0 {
-						t.Fatalf("%s: neighbors %d and %d have colors %d and %d", how, v, u, c.color[v], c.color[u])
+						t.Fatalf("%s: neighbors %d and %d have colors %d and %d", how, v, u, c.color[v],
+							c.color[u])
 					}
 				}
 			}
@@ -539,11 +552,13 @@ func TestConstrainedBitsDoNotDependOnWorkers(t *testing.T) {
 func TestConstrainedShapes(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	var shape *fault.ShapeError
-	if _, err := Constrained(context.Background(), eng, blobs(1, 8, 2, 2, 1), mustSet(t, 9, nil), Params{K: 2}); !errors.As(err, &shape) {
+	if _, err := Constrained(context.Background(), eng, blobs(1, 8, 2, 2, 1), mustSet(t, 9, nil),
+		Params{K: 2}); !errors.As(err, &shape) {
 		t.Errorf("links for another number of points: %v", err)
 	}
 	var param *fault.ParamError
-	if _, err := Constrained(context.Background(), eng, blobs(1, 4, 2, 2, 1), mustSet(t, 4, pairs("m0-1 m1-2")), Params{K: 3}); !errors.As(err, &param) {
+	if _, err := Constrained(context.Background(), eng, blobs(1, 4, 2, 2, 1),
+		mustSet(t, 4, pairs("m0-1 m1-2")), Params{K: 3}); !errors.As(err, &param) {
 		t.Errorf("three clusters of two blocks: %v", err)
 	}
 }

@@ -24,7 +24,8 @@ import (
 // when l holds cannot-links, or K exceeds the number of must-link components.
 // Cost: n^2 additions for the averages, then as Kernel on the blocks. Memory: one value for
 // every pair of blocks, and what Kernel takes.
-func ConstrainedKernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, l *links.Set, p Params) (*Result, error) {
+func ConstrainedKernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, l *links.Set,
+	p Params) (*Result, error) {
 	if l == nil {
 		return Kernel(ctx, eng, k, p)
 	}
@@ -34,7 +35,8 @@ func ConstrainedKernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, l
 	}
 	switch {
 	case l.N() != k.Rows:
-		return nil, &fault.ShapeError{What: "number of objects", Got: k.Rows, Want: fmt.Sprintf("%d, as the links are for", l.N())}
+		return nil, &fault.ShapeError{What: "number of objects", Got: k.Rows,
+			Want: fmt.Sprintf("%d, as the links are for", l.N())}
 	case len(l.Cannot()) > 0:
 		return nil, &fault.ParamError{Param: "number of cannot-links", Value: len(l.Cannot()),
 			Want: "0 with a Gram matrix: keep them by clustering an embedding"}
@@ -71,7 +73,8 @@ func ConstrainedKernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, l
 
 // averages returns the Gram matrix of the block means, which is exactly symmetric, and the sizes of
 // the blocks.
-func (b *blocks) averages(ctx context.Context, eng *engine.Engine, k blas.Matrix) (means blas.Matrix, size []float64, err error) {
+func (b *blocks) averages(ctx context.Context, eng *engine.Engine,
+	k blas.Matrix) (means blas.Matrix, size []float64, err error) {
 	members := make([][]int, b.len())
 	positions := make([]int, len(b.component))
 	size = make([]float64, b.len())

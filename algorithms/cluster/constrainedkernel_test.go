@@ -93,12 +93,15 @@ func TestConstrainedKernelBruteForce(t *testing.T) {
 				best = min(best, featureInertia(gram.At, labels, k))
 			}
 		})
-		r, err := ConstrainedKernel(context.Background(), eng, gram, mustSet(t, n, ls), Params{K: k, Seed: seed, Restarts: 60})
+		r, err := ConstrainedKernel(context.Background(), eng, gram, mustSet(t, n, ls),
+			Params{K: k, Seed: seed, Restarts: 60})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if own := featureInertia(gram.At, r.Labels, k); !(math.Abs(r.Inertia-own) <= 1e-12*n) || !(own <= best+1e-12*n) {
-			t.Errorf("seed %d: inertia %g, of its labels %g, best of all partitions %g", seed, r.Inertia, own, best)
+		if own := featureInertia(gram.At, r.Labels, k); !(math.Abs(r.Inertia-own) <= 1e-12*n) ||
+			!(own <= best+1e-12*n) {
+			t.Errorf("seed %d: inertia %g, of its labels %g, best of all partitions %g", seed, r.Inertia, own,
+				best)
 		}
 	}
 }
@@ -194,25 +197,31 @@ func TestConstrainedKernelBadInput(t *testing.T) {
 	k := gram(blobs(1, 6, 2, 2, 1))
 	var shape *fault.ShapeError
 	var param *fault.ParamError
-	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 5, nil), Params{K: 2}); !errors.As(err, &shape) {
+	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 5, nil),
+		Params{K: 2}); !errors.As(err, &shape) {
 		t.Errorf("links for 5 of 6 objects: %v", err)
 	}
-	chain := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Must), links.NewLink(3, 4, links.Must), links.NewLink(4, 5, links.Must)}
-	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 6, chain), Params{K: 3}); !errors.As(err, &param) {
+	chain := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Must),
+		links.NewLink(3, 4, links.Must), links.NewLink(4, 5, links.Must)}
+	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 6, chain),
+		Params{K: 3}); !errors.As(err, &param) {
 		t.Errorf("3 clusters of 2 groups: %v", err)
 	}
 	cannot := []links.Link{links.NewLink(0, 1, links.Cannot)}
-	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 6, cannot), Params{K: 3}); !errors.As(err, &param) {
+	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 6, cannot),
+		Params{K: 3}); !errors.As(err, &param) {
 		t.Errorf("a cannot-link: %v", err)
 	}
 	k.Set(2, 1, math.NaN())
 	var data *fault.DataError
-	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 6, nil), Params{K: 2}); !errors.As(err, &data) {
+	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 6, nil),
+		Params{K: 2}); !errors.As(err, &data) {
 		t.Errorf("NaN in k: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := ConstrainedKernel(ctx, eng, gram(blobs(1, 6, 2, 2, 1)), mustSet(t, 6, chain), Params{K: 2}); !errors.Is(err, context.Canceled) {
+	if _, err := ConstrainedKernel(ctx, eng, gram(blobs(1, 6, 2, 2, 1)), mustSet(t, 6, chain),
+		Params{K: 2}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }

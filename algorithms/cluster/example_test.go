@@ -28,7 +28,8 @@ func ExampleKMeansStream() {
 			}
 		}
 	}
-	r, err := cluster.KMeansStream(context.Background(), eng, rows, cluster.StreamParams{Params: cluster.Params{K: 2}, Sample: 20})
+	r, err := cluster.KMeansStream(context.Background(), eng, rows,
+		cluster.StreamParams{Params: cluster.Params{K: 2}, Sample: 20})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -74,7 +74,9 @@ func farthest(t *asm.Table, y blas.Matrix) (float64, [2]int) {
 	for i := range order {
 		order[i], out[i] = i, math.Sqrt(t.SquaredDistance(y.Row(i), mean))
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(out[b], out[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(out[b], out[a]), cmp.Compare(a, b))
+	})
 	best, pair := 0.0, [2]int{}
 	for a, i := range order {
 		for _, j := range order[:a] {
@@ -220,7 +222,8 @@ func (s scatterRows) full(r *penalized, count float64) (*form, error) {
 	for c := range d {
 		shifted.Set(c, c, sum.At(c, c)+eps)
 	}
-	if len(s.minus) > 0 || r.eng.Cholesky(r.ctx, shifted) != nil { // broken cannot-links may make it indefinite
+	// broken cannot-links may make it indefinite
+	if len(s.minus) > 0 || r.eng.Cholesky(r.ctx, shifted) != nil {
 		if err := r.clip(sum, eps); err != nil {
 			return nil, err
 		}

@@ -89,7 +89,8 @@ func mustSet(t testing.TB, n int, ls []links.Link) *links.Set {
 
 func sameResult(a, b *Result) bool {
 	if a.Restart != b.Restart || a.Iterations != b.Iterations || a.Converged != b.Converged ||
-		math.Float64bits(a.Inertia) != math.Float64bits(b.Inertia) || len(a.Labels) != len(b.Labels) || len(a.Centers.Data) != len(b.Centers.Data) {
+		math.Float64bits(a.Inertia) != math.Float64bits(b.Inertia) || len(a.Labels) != len(b.Labels) ||
+		len(a.Centers.Data) != len(b.Centers.Data) {
 		return false
 	}
 	for i := range a.Labels {

@@ -48,7 +48,8 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params) (*
 
 // bestKernelStart runs all starts on objects of the given weights (nil: all 1) and returns
 // the best.
-func bestKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, weight []float64, p Params) (*Result, error) {
+func bestKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, weight []float64,
+	p Params) (*Result, error) {
 	r, restart, err := best(ctx, eng, p, "kernel k-means", func(restart int, parallel bool) *kernelStart {
 		r := newKernelStart(ctx, eng, k, p, restart, parallel)
 		r.weight = weight
@@ -57,13 +58,15 @@ func bestKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, wei
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Labels: r.labels, Inertia: r.inertia, Iterations: r.iterations, Converged: r.converged, Restart: restart}, nil
+	return &Result{Labels: r.labels, Inertia: r.inertia, Iterations: r.iterations, Converged: r.converged,
+		Restart: restart}, nil
 }
 
 // checkGram validates a Gram matrix: square, finite, symmetric.
 func checkGram(k blas.Matrix) error {
 	if k.Rows != k.Cols {
-		return &fault.ShapeError{What: "number of columns of the Gram matrix", Got: k.Cols, Want: fmt.Sprintf("%d, its number of rows", k.Rows)}
+		return &fault.ShapeError{What: "number of columns of the Gram matrix", Got: k.Cols,
+			Want: fmt.Sprintf("%d, its number of rows", k.Rows)}
 	}
 	if err := checkFinite(k); err != nil {
 		return err
@@ -75,12 +78,16 @@ func checkGram(k blas.Matrix) error {
 		}
 	}
 	if largest > math.MaxFloat64/16/float64(k.Rows) {
-		return &fault.DataError{Row: -1, Err: fmt.Errorf("largest value of the Gram matrix is %g: its sums overflow; scale the data", largest)}
+		return &fault.DataError{Row: -1,
+			Err: fmt.Errorf("largest value of the Gram matrix is %g: its sums overflow; scale the data",
+				largest)}
 	}
 	for i := range k.Rows {
 		for j := range i {
 			if a, b := k.At(i, j), k.At(j, i); math.Abs(a-b) > 1e-10*largest {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("value is %g but %g at row %d, column %d: want a symmetric matrix", a, b, j, i)}
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j),
+					Err: fmt.Errorf("value is %g but %g at row %d, column %d: want a symmetric matrix", a, b,
+						j, i)}
 			}
 		}
 	}
@@ -112,7 +119,8 @@ type kernelStart struct {
 	trace      []float64 // inertia of each partition measured
 }
 
-func newKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params, restart int, parallel bool) *kernelStart {
+func newKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params, restart int,
+	parallel bool) *kernelStart {
 	return &kernelStart{
 		ctx: ctx, eng: eng, parallel: parallel, k: k, p: p,
 		rng:    rand.New(rand.NewPCG(p.Seed, uint64(restart))),

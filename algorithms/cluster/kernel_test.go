@@ -197,7 +197,8 @@ func TestKernelFillsItsClusters(t *testing.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "n")
 		x := enginetest.Lattice(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0)), n, 2, 3)
 		k := rapid.IntRange(1, n).Draw(t, "k")
-		r, err := Kernel(context.Background(), eng, rbf(x, 1), Params{K: k, Restarts: 1, Init: InitRandom, Seed: 3})
+		r, err := Kernel(context.Background(), eng, rbf(x, 1),
+			Params{K: k, Restarts: 1, Init: InitRandom, Seed: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +215,8 @@ func TestKernelFillsItsClusters(t *testing.T) {
 func TestKernelBadInput(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	var shape *fault.ShapeError
-	if _, err := Kernel(context.Background(), eng, blas.NewMatrix(4, 3), Params{K: 2}); !errors.As(err, &shape) {
+	if _, err := Kernel(context.Background(), eng, blas.NewMatrix(4, 3), Params{K: 2}); !errors.As(err,
+		&shape) {
 		t.Errorf("4 x 3: %v", err)
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), 7, 1e308} {

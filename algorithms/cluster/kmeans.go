@@ -92,14 +92,16 @@ func kmeans(ctx context.Context, eng *engine.Engine, x blas.Matrix, p Params) (*
 
 // checkMemory prices clustering n rows of d values.
 func checkMemory(eng *engine.Engine, what string, n, d int, p Params) error {
-	return eng.Check(fmt.Sprintf("%s of %d x %d values", what, n, d), clusterBytes(eng, n, d, p), "cluster a sample of the rows, or stream them")
+	return eng.Check(fmt.Sprintf("%s of %d x %d values", what, n, d), clusterBytes(eng, n, d, p),
+		"cluster a sample of the rows, or stream them")
 }
 
 // clusterBytes estimates what clustering n rows of d values takes: a copy of the rows and the
 // vectors of the starts under way.
 func clusterBytes(eng *engine.Engine, n, d int, p Params) int64 {
 	starts := int64(min(eng.Workers(), p.Restarts))
-	return engine.MatrixBytes(n, d+2) + starts*engine.MatrixBytes(n, 5) + int64(eng.Workers())*engine.MatrixBytes(p.K, d+assignBlock)
+	return engine.MatrixBytes(n, d+2) + starts*engine.MatrixBytes(n, 5) +
+		int64(eng.Workers())*engine.MatrixBytes(p.K, d+assignBlock)
 }
 
 func (r *start) result(restart int) *Result {
@@ -110,8 +112,11 @@ func (r *start) result(restart int) *Result {
 }
 
 // bestStart runs all starts of k-means; see best.
-func bestStart(ctx context.Context, eng *engine.Engine, s *sample, p Params, g *conflictGraph, stage string) (*start, int, error) {
-	return best(ctx, eng, p, stage, func(restart int, parallel bool) *start { return newStart(ctx, eng, s, p, g, restart, parallel) })
+func bestStart(ctx context.Context, eng *engine.Engine, s *sample, p Params, g *conflictGraph,
+	stage string) (*start, int, error) {
+	return best(ctx, eng, p, stage, func(restart int, parallel bool) *start {
+		return newStart(ctx, eng, s, p, g, restart, parallel)
+	})
 }
 
 // runner is one start.
@@ -126,7 +131,8 @@ type runner interface {
 // With at least as many starts as workers each worker runs whole starts; otherwise the
 // starts follow one another and share their rows among the workers. Which it is does not
 // show in the result.
-func best[R runner](ctx context.Context, eng *engine.Engine, p Params, stage string, begin func(restart int, parallel bool) R) (R, int, error) {
+func best[R runner](ctx context.Context, eng *engine.Engine, p Params, stage string,
+	begin func(restart int, parallel bool) R) (R, int, error) {
 	whole := p.Restarts >= eng.Workers()
 	t := tournament[R]{params: p, stage: stage, began: time.Now()}
 	err := loop(ctx, eng, whole, p.Restarts, 1, func(restart, _ int) error {
@@ -242,7 +248,8 @@ func Notices(sizes []int) []string {
 	if full == len(sizes) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of the %d clusters are empty: want at most %d clusters if no more rows differ",
+	return []string{fmt.Sprintf(
+		"%d of the %d clusters are empty: want at most %d clusters if no more rows differ",
 		len(sizes)-full, len(sizes), full)}
 }
 
@@ -262,19 +269,24 @@ func (p Params) resolve(n int) (Params, error) {
 	case p.K < 1:
 		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: "a number >= 1"}
 	case p.K > n:
-		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: fmt.Sprintf("at most the number of points, %d", n)}
+		return p, &fault.ParamError{Param: "number of clusters", Value: p.K,
+			Want: fmt.Sprintf("at most the number of points, %d", n)}
 	case p.Restarts < 0 || p.Restarts > MaxRestarts:
-		return p, &fault.ParamError{Param: "restarts", Value: p.Restarts, Want: fmt.Sprintf("a number from 1 to %d (0 for %d)", MaxRestarts, DefaultRestarts)}
+		return p, &fault.ParamError{Param: "restarts", Value: p.Restarts,
+			Want: fmt.Sprintf("a number from 1 to %d (0 for %d)", MaxRestarts, DefaultRestarts)}
 	case p.MaxIter < 0:
-		return p, &fault.ParamError{Param: "maximum of iterations", Value: p.MaxIter, Want: fmt.Sprintf("a number >= 1 (0 for %d)", DefaultMaxIter)}
+		return p, &fault.ParamError{Param: "maximum of iterations", Value: p.MaxIter,
+			Want: fmt.Sprintf("a number >= 1 (0 for %d)", DefaultMaxIter)}
 	case !(p.Tol >= 0 && p.Tol < 1):
 		return p, &fault.ParamError{Param: "tol", Value: p.Tol, Want: "a number in [0, 1)"}
 	case p.Init != InitPlusPlus && p.Init != InitRandom:
 		return p, fault.Unknown("init", p.Init, []string{InitPlusPlus, InitRandom})
 	case p.Start.Rows > 0:
-		return p, &fault.ParamError{Param: "start", Value: fmt.Sprintf("%d centers", p.Start.Rows), Want: "none, since only k-means takes starting centers"}
+		return p, &fault.ParamError{Param: "start", Value: fmt.Sprintf("%d centers", p.Start.Rows),
+			Want: "none, since only k-means takes starting centers"}
 	case p.Weights != nil:
-		return p, &fault.ParamError{Param: "weights", Value: fmt.Sprintf("%d values", len(p.Weights)), Want: "none, since only k-means of rows in memory takes weights"}
+		return p, &fault.ParamError{Param: "weights", Value: fmt.Sprintf("%d values", len(p.Weights)),
+			Want: "none, since only k-means of rows in memory takes weights"}
 	}
 	return p, nil
 }
@@ -287,9 +299,11 @@ func (p Params) resolveStart(n, d int) (Params, error) {
 	start := p.Start
 	switch {
 	case p.K != 0 && p.K != start.Rows:
-		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: fmt.Sprintf("%d, as there are centers to start from", start.Rows)}
+		return p, &fault.ParamError{Param: "number of clusters", Value: p.K,
+			Want: fmt.Sprintf("%d, as there are centers to start from", start.Rows)}
 	case start.Cols != d:
-		return p, &fault.ShapeError{What: "number of columns of the starting centers", Got: start.Cols, Want: fmt.Sprintf("%d, as the rows have", d)}
+		return p, &fault.ShapeError{What: "number of columns of the starting centers", Got: start.Cols,
+			Want: fmt.Sprintf("%d, as the rows have", d)}
 	}
 	if err := checkFinite(start); err != nil {
 		return p, fmt.Errorf("starting centers: %w", err)
@@ -336,7 +350,8 @@ type start struct {
 	trace      []float64 // objective after each assignment
 }
 
-func newStart(ctx context.Context, eng *engine.Engine, s *sample, p Params, g *conflictGraph, restart int, parallel bool) *start {
+func newStart(ctx context.Context, eng *engine.Engine, s *sample, p Params, g *conflictGraph, restart int,
+	parallel bool) *start {
 	m := s.rows()
 	return &start{
 		ctx: ctx, eng: eng, parallel: parallel, s: s, p: p, conflict: g,

@@ -47,7 +47,8 @@ func naiveLloyd(x, centers blas.Matrix) (labels []int, means blas.Matrix) {
 
 func TestLloydEqualsTheTextbook(t *testing.T) {
 	eng := enginetest.New(t, 2)
-	for _, tt := range racetest.Part([]struct{ n, d, k int }{{40, 2, 3}, {300, 7, 5}, {1500, 3, 12}, {700, 20, 2}, {2100, 5, 40}}) {
+	for _, tt := range racetest.Part([]struct{ n, d, k int }{{40, 2, 3}, {300, 7, 5}, {1500, 3, 12},
+		{700, 20, 2}, {2100, 5, 40}}) {
 		for _, offset := range []float64{0, 1e6} {
 			x := blobs(7, tt.n, tt.d, 8, 0.7)
 			for i := range x.Data {
@@ -75,12 +76,14 @@ func TestLloydEqualsTheTextbook(t *testing.T) {
 			}
 			for i := range want {
 				if r.labels[i] != want[i] {
-					t.Fatalf("n=%d k=%d offset=%g: label %d is %d, the textbook's %d", tt.n, tt.k, offset, i, r.labels[i], want[i])
+					t.Fatalf("n=%d k=%d offset=%g: label %d is %d, the textbook's %d", tt.n, tt.k, offset, i,
+						r.labels[i], want[i])
 				}
 			}
 			for i := range centers.Data {
 				if !(math.Abs(centers.Data[i]-r.centers.Data[i]) <= 1e-12) {
-					t.Fatalf("n=%d k=%d: center value %d is %g, the textbook's %g", tt.n, tt.k, i, r.centers.Data[i], centers.Data[i])
+					t.Fatalf("n=%d k=%d: center value %d is %g, the textbook's %g", tt.n, tt.k, i,
+						r.centers.Data[i], centers.Data[i])
 				}
 			}
 		}
@@ -137,7 +140,8 @@ func TestKMeansProperties(t *testing.T) {
 		k := rapid.IntRange(1, n).Draw(t, "k")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0))
 		x := enginetest.Lattice(rng, n, d, rapid.IntRange(1, 6).Draw(t, "values"))
-		p := Params{K: k, Seed: rapid.Uint64().Draw(t, "seed"), Restarts: 3, Init: rapid.SampledFrom([]string{InitPlusPlus, InitRandom}).Draw(t, "init")}
+		p := Params{K: k, Seed: rapid.Uint64().Draw(t, "seed"), Restarts: 3,
+			Init: rapid.SampledFrom([]string{InitPlusPlus, InitRandom}).Draw(t, "init")}
 		r, err := KMeans(context.Background(), eng, x, p)
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +160,8 @@ func TestKMeansProperties(t *testing.T) {
 		}
 		distinct := distinctRows(x)
 		if len(used) != min(k, distinct) {
-			t.Fatalf("%d clusters in use, want %d (k %d, distinct rows %d)", len(used), min(k, distinct), k, distinct)
+			t.Fatalf("%d clusters in use, want %d (k %d, distinct rows %d)", len(used), min(k, distinct), k,
+				distinct)
 		}
 		if distinct <= k && r.Inertia > 1e-25 { // means of equal rows are rounded
 			t.Fatalf("inertia %g with a cluster for every distinct row", r.Inertia)
@@ -181,7 +186,8 @@ func TestKMeansProperties(t *testing.T) {
 		}
 		for i, own := range one.labels {
 			for c := range k {
-				if d := math.Sqrt(points.SquaredDistance(s.x.Row(i), one.centers.Row(c))); c != own && !(one.lower[i] <= d) {
+				if d := math.Sqrt(points.SquaredDistance(s.x.Row(i), one.centers.Row(c))); c != own &&
+					!(one.lower[i] <= d) {
 					t.Fatalf("row %d: bound %g above the distance %g of center %d", i, one.lower[i], d, c)
 				}
 			}
@@ -338,7 +344,8 @@ func TestSlackBoundsTheError(t *testing.T) {
 		}
 		xn := points.SquaredDistance(x, zero)
 		cn := max(points.SquaredDistance(a, zero), points.SquaredDistance(b, zero))
-		diff := math.Abs((expanded(a) - expanded(b)) - (points.SquaredDistance(x, a) - points.SquaredDistance(x, b)))
+		diff := math.Abs((expanded(a) - expanded(b)) -
+			(points.SquaredDistance(x, a) - points.SquaredDistance(x, b)))
 		worst = max(worst, diff/slack(d, xn, cn))
 	}
 	if worst > 1 {
@@ -354,7 +361,8 @@ func TestSlackBoundsTheError(t *testing.T) {
 func TestAssignDecidesTies(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
-		n, k, d := rapid.IntRange(1, 300).Draw(t, "n"), rapid.IntRange(2, 12).Draw(t, "k"), rapid.IntRange(1, 9).Draw(t, "d")
+		n, k, d := rapid.IntRange(1, 300).Draw(t, "n"), rapid.IntRange(2, 12).Draw(t, "k"),
+			rapid.IntRange(1, 9).Draw(t, "d")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))
 		s := &sample{x: enginetest.Lattice(rng, n, d, 4), shift: make([]float64, d)}
 		unit := rapid.SampledFrom([]float64{1, 0.1, 1e8 / 3}).Draw(t, "unit")
@@ -389,8 +397,10 @@ func TestAssignDecidesTies(t *testing.T) {
 				}
 				// The bound must hold for every other center.
 				for c := range k {
-					if v := points.SquaredDistance(s.x.Row(i), r.centers.Row(c)); c != arg && !(r.lower[i] <= math.Sqrt(v)) {
-						t.Fatalf("row %d: bound %g above the distance %g of center %d", i, r.lower[i], math.Sqrt(v), c)
+					if v := points.SquaredDistance(s.x.Row(i), r.centers.Row(c)); c != arg &&
+						!(r.lower[i] <= math.Sqrt(v)) {
+						t.Fatalf("row %d: bound %g above the distance %g of center %d", i, r.lower[i],
+							math.Sqrt(v), c)
 					}
 				}
 			}
@@ -514,7 +524,8 @@ func TestParameters(t *testing.T) {
 		if _, err := KMeans(context.Background(), eng, x, p); !errors.As(err, &want) {
 			t.Errorf("%s: KMeans gives %v, want a *fault.ParamError", name, err)
 		}
-		if _, err := Constrained(context.Background(), eng, x, mustSet(t, 10, nil), p); !errors.As(err, &want) {
+		if _, err := Constrained(context.Background(), eng, x, mustSet(t, 10, nil), p); !errors.As(err,
+			&want) {
 			t.Errorf("%s: Constrained gives %v, want a *fault.ParamError", name, err)
 		}
 		if _, err := Kernel(context.Background(), eng, blas.NewMatrix(10, 10), p); !errors.As(err, &want) {
@@ -543,7 +554,8 @@ func TestBadValues(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] *= 1e150
 	}
-	if r, err := KMeans(context.Background(), eng, x, Params{K: 2}); err != nil || math.IsNaN(r.Inertia) || math.IsInf(r.Inertia, 0) {
+	if r, err := KMeans(context.Background(), eng, x, Params{K: 2}); err != nil || math.IsNaN(r.Inertia) ||
+		math.IsInf(r.Inertia, 0) {
 		t.Errorf("values of 1e150: %v", err)
 	}
 }
@@ -567,10 +579,11 @@ func TestCancel(t *testing.T) {
 	// Canceling from the progress callback stops between starts.
 	ctx, cancel = context.WithCancel(context.Background())
 	calls := 0
-	_, err := KMeans(ctx, enginetest.New(t, 1), x, Params{K: 2, Restarts: 50, Progress: func(algorithms.Progress) {
-		calls++
-		cancel()
-	}})
+	_, err := KMeans(ctx, enginetest.New(t, 1), x,
+		Params{K: 2, Restarts: 50, Progress: func(algorithms.Progress) {
+			calls++
+			cancel()
+		}})
 	if !errors.Is(err, context.Canceled) || calls != 1 {
 		t.Errorf("canceled after the first start: %d starts, error %v", calls, err)
 	}
@@ -606,7 +619,8 @@ func TestMaxIterAndTol(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !loose.Converged || loose.Iterations >= exact.Iterations || loose.Inertia < exact.Inertia {
-		t.Errorf("tol 0.01 takes %d iterations to %g, tol 0 takes %d to %g", loose.Iterations, loose.Inertia, exact.Iterations, exact.Inertia)
+		t.Errorf("tol 0.01 takes %d iterations to %g, tol 0 takes %d to %g", loose.Iterations, loose.Inertia,
+			exact.Iterations, exact.Inertia)
 	}
 }
 

@@ -60,7 +60,8 @@ func (l *lloyd) run(ctx context.Context) error {
 }
 
 func (l *lloyd) result() *StreamResult {
-	return &StreamResult{Assigner: l.Assigner, Rows: l.n, Passes: l.passes, Sizes: l.sizes, Inertia: l.inertia,
+	return &StreamResult{Assigner: l.Assigner, Rows: l.n, Passes: l.passes, Sizes: l.sizes,
+		Inertia:    l.inertia,
 		Iterations: l.iterations, Converged: l.converged}
 }
 
@@ -109,7 +110,8 @@ func (l *lloyd) pass(ctx context.Context, taken []candidate, first bool) (*tally
 	t := newTally(l.n, l.centers.Rows, l.centers.Cols, taken)
 	t.measured = first
 	l.passes++
-	l.p.Progress.Report(algorithms.Progress{Stage: "streaming k-means", Done: l.iterations, Total: l.p.MaxIter, Objective: l.inertia, Elapsed: time.Since(l.began)})
+	l.p.Progress.Report(algorithms.Progress{Stage: "streaming k-means", Done: l.iterations,
+		Total: l.p.MaxIter, Objective: l.inertia, Elapsed: time.Since(l.began)})
 	if err := eachBlock(ctx, l.rows, func(x blas.Matrix) error { return l.block(ctx, t, x) }); err != nil {
 		return nil, err
 	}
@@ -182,7 +184,8 @@ func newTally(n, k, d int, taken []candidate) *tally {
 }
 
 // add adds rows that are assigned. labels and distances may be changed.
-func (t *tally) add(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []int, distances []float64) error {
+func (t *tally) add(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []int,
+	distances []float64) error {
 	zero := make([]float64, x.Cols)
 	for i := range x.Rows {
 		t.inertia += distances[i]
@@ -261,7 +264,9 @@ func (t *tally) sizes() []int {
 func (t *tally) farthest() candidate {
 	var best candidate
 	for c, size := range t.sizes() {
-		if f := t.far[c]; size > 1 && (f.distance > best.distance || f.distance == best.distance && f.distance > 0 && f.row < best.row) {
+		if f := t.far[c]; size > 1 &&
+			(f.distance > best.distance || f.distance == best.distance && f.distance > 0 &&
+				f.row < best.row) {
 			best = f
 		}
 	}
@@ -283,7 +288,8 @@ func (t *tally) farthest() candidate {
 //
 // Cost: 2ndK flops per pass. Memory: the sample twice, two batches, and 2 K d values. Errors: those
 // of [KMeansStream]; MaxIter and Tol apply to the sample, and p.Start is invalid.
-func MiniBatch(ctx context.Context, eng *engine.Engine, rows iter.Seq2[blas.Matrix, error], p StreamParams) (*StreamResult, error) {
+func MiniBatch(ctx context.Context, eng *engine.Engine, rows iter.Seq2[blas.Matrix, error],
+	p StreamParams) (*StreamResult, error) {
 	if _, err := p.Params.resolve(math.MaxInt); err != nil { // it knows no Start
 		return nil, err
 	}
@@ -303,7 +309,8 @@ func MiniBatch(ctx context.Context, eng *engine.Engine, rows iter.Seq2[blas.Matr
 			return clusterSample(ctx, eng, m.head, m.p)
 		}
 	}
-	return &StreamResult{Assigner: m.Assigner, Rows: m.rows, Passes: m.passes, Sizes: m.counts, Inertia: m.inertia, Iterations: m.batches}, nil
+	return &StreamResult{Assigner: m.Assigner, Rows: m.rows, Passes: m.passes, Sizes: m.counts,
+		Inertia: m.inertia, Iterations: m.batches}, nil
 }
 
 // miniBatch is the state of a call of MiniBatch.
@@ -358,7 +365,8 @@ func (m *miniBatch) block(ctx context.Context, x blas.Matrix) error {
 	if err := checkFiniteFrom(x, m.rows); err != nil {
 		return err
 	}
-	m.p.Progress.Report(algorithms.Progress{Stage: "mini-batch k-means", Done: m.passes, Total: m.p.Passes, Objective: m.inertia, Elapsed: time.Since(m.began)})
+	m.p.Progress.Report(algorithms.Progress{Stage: "mini-batch k-means", Done: m.passes, Total: m.p.Passes,
+		Objective: m.inertia, Elapsed: time.Since(m.began)})
 	at := 0
 	if m.Assigner == nil {
 		at = min(x.Rows, m.sample-m.head.Rows)

@@ -77,13 +77,15 @@ type PenalizedResult struct {
 //
 // Errors: those of KMeans; links between another number of rows; an invalid weight or eps. Cost:
 // 3ndK flops per iteration, and nd^2 for a full metric, n d^2 K for one metric per cluster.
-func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.Set, p PenalizedParams) (*PenalizedResult, error) {
+func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.Set,
+	p PenalizedParams) (*PenalizedResult, error) {
 	p, err := p.resolve(x.Rows)
 	if err != nil {
 		return nil, err
 	}
 	if l.N() != x.Rows {
-		return nil, &fault.ShapeError{What: "number of points that the links refer to", Got: l.N(), Want: fmt.Sprintf("%d, the number of points", x.Rows)}
+		return nil, &fault.ShapeError{What: "number of points that the links refer to", Got: l.N(),
+			Want: fmt.Sprintf("%d, the number of points", x.Rows)}
 	}
 	if err := checkFinite(x); err != nil {
 		return nil, err
@@ -92,13 +94,17 @@ func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.
 	if p.Each {
 		metrics = p.K
 	}
-	need := engine.MatrixBytes(x.Rows, p.K) + int64(metrics+1)*engine.MatrixBytes(x.Rows, x.Cols) + int64(metrics)*engine.MatrixBytes(x.Cols, x.Cols) + 2*l.Bytes()
-	if err := eng.Check(fmt.Sprintf("penalized k-means of %d x %d values", x.Rows, x.Cols), need, "cluster a sample of the rows, or learn one metric for all clusters"); err != nil {
+	need := engine.MatrixBytes(x.Rows, p.K) + int64(metrics+1)*engine.MatrixBytes(x.Rows, x.Cols) +
+		int64(metrics)*engine.MatrixBytes(x.Cols, x.Cols) + 2*l.Bytes()
+	if err := eng.Check(fmt.Sprintf("penalized k-means of %d x %d values", x.Rows, x.Cols), need,
+		"cluster a sample of the rows, or learn one metric for all clusters"); err != nil {
 		return nil, err
 	}
 	s := newPenalties(x, l, p)
 	if !(s.unit < math.Inf(1)) {
-		return nil, fault.Data("", "the squared distances of the points are not representable: want smaller values (standardize the data)")
+		return nil, fault.Data("",
+			"the squared distances of the points are not representable: want smaller values (standardize "+
+				"the data)")
 	}
 	if widest := largestDifference(x); widest > 0 && widest*widest < vanishing {
 		return nil, errVanish(widest)
@@ -106,14 +112,16 @@ func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.
 	var best *penalized
 	began := time.Now()
 	for restart := range p.Restarts {
-		r := &penalized{penalties: s, ctx: ctx, eng: eng, rng: rand.New(rand.NewPCG(p.Seed, uint64(restart))), restart: restart}
+		r := &penalized{penalties: s, ctx: ctx, eng: eng, rng: rand.New(rand.NewPCG(p.Seed, uint64(restart))),
+			restart: restart}
 		if err := r.run(); err != nil {
 			return nil, fmt.Errorf("cluster: penalized k-means: %w", err)
 		}
 		if best == nil || r.last() < best.last() {
 			best = r
 		}
-		p.Progress.Report(algorithms.Progress{Stage: "penalized k-means", Done: restart + 1, Total: p.Restarts, Objective: best.last(), Elapsed: time.Since(began)})
+		p.Progress.Report(algorithms.Progress{Stage: "penalized k-means", Done: restart + 1,
+			Total: p.Restarts, Objective: best.last(), Elapsed: time.Since(began)})
 	}
 	return best.result(), nil
 }
@@ -414,7 +422,8 @@ func (r *penalized) means() {
 // result returns the partition of the start.
 func (r *penalized) result() *PenalizedResult {
 	out := &PenalizedResult{Objective: r.last(), Trace: r.trace}
-	out.Result = Result{Labels: r.labels, Centers: r.centers, Iterations: r.iterations, Converged: r.converged, Restart: r.restart}
+	out.Result = Result{Labels: r.labels, Centers: r.centers, Iterations: r.iterations,
+		Converged: r.converged, Restart: r.restart}
 	for i, c := range r.labels {
 		out.Inertia += r.distance.At(i, c)
 	}

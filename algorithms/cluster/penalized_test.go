@@ -128,7 +128,8 @@ func started(t enginetest.Fataler, x blas.Matrix, l *links.Set, p PenalizedParam
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &penalized{penalties: newPenalties(x, l, p), ctx: context.Background(), eng: enginetest.New(t, 0), rng: rand.New(rand.NewPCG(p.Seed, 0))}
+	r := &penalized{penalties: newPenalties(x, l, p), ctx: context.Background(), eng: enginetest.New(t, 0),
+		rng: rand.New(rand.NewPCG(p.Seed, 0))}
 	if err := r.run(); err != nil {
 		t.Fatal(err)
 	}
@@ -144,11 +145,13 @@ func TestPenalizedIsALocalMinimum(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p := PenalizedParams{Metric: rapid.SampledFrom([]MetricKind{MetricNone, MetricDiagonal, MetricFull}).Draw(rt, "metric"), Each: rapid.Bool().Draw(rt, "each")}
+		p := PenalizedParams{Metric: rapid.SampledFrom([]MetricKind{MetricNone, MetricDiagonal,
+			MetricFull}).Draw(rt, "metric"), Each: rapid.Bool().Draw(rt, "each")}
 		p.K = 3
 		r := started(rt, x, l, p)
 		out := r.result()
-		if want := sumOf(x, l, out, matrices(rt, r), p.Metric == MetricNone); math.Abs(out.Objective-want) > 1e-8*(1+math.Abs(want)) {
+		if want := sumOf(x, l, out, matrices(rt, r),
+			p.Metric == MetricNone); math.Abs(out.Objective-want) > 1e-8*(1+math.Abs(want)) {
 			rt.Fatalf("objective %.12g, by definition %.12g", out.Objective, want)
 		}
 		if !out.Converged {
@@ -167,7 +170,8 @@ func TestPenalizedIsALocalMinimum(t *testing.T) {
 				}
 				gain := now - r.objective()
 				if diff := gain - (cost - r.cost(rows)); math.Abs(diff) > 1e-9*(1+math.Abs(now)) {
-					rt.Fatalf("the objective falls by %g when %v go to cluster %d, their cost by %g less", gain, rows, c, diff)
+					rt.Fatalf("the objective falls by %g when %v go to cluster %d, their cost by %g less",
+						gain, rows, c, diff)
 				}
 				// With a metric that was learned from these very labels a move may pay that did not
 				// before.
@@ -208,7 +212,8 @@ func TestPenalizedMetricIsTheBest(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p := PenalizedParams{Metric: rapid.SampledFrom([]MetricKind{MetricDiagonal, MetricFull}).Draw(rt, "metric"), Each: rapid.Bool().Draw(rt, "each"), EpsRel: 1e-12}
+		p := PenalizedParams{Metric: rapid.SampledFrom([]MetricKind{MetricDiagonal, MetricFull}).Draw(rt,
+			"metric"), Each: rapid.Bool().Draw(rt, "each"), EpsRel: 1e-12}
 		p.K = 3
 		r := started(rt, x, l, p)
 		out, metrics := r.result(), matrices(rt, r)
@@ -262,7 +267,8 @@ func TestPenalizedMetricIsTheBest(t *testing.T) {
 // The farthest pair is that of all pairs.
 func TestFarthest(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
-		x, _ := stripes(rapid.IntRange(2, 60).Draw(rt, "n"), rapid.IntRange(1, 4).Draw(rt, "d"), rapid.Uint64().Draw(rt, "seed"))
+		x, _ := stripes(rapid.IntRange(2, 60).Draw(rt, "n"), rapid.IntRange(1, 4).Draw(rt, "d"),
+			rapid.Uint64().Draw(rt, "seed"))
 		kernels := enginetest.New(rt, 1).Backend().Kernels()
 		got, pair := farthest(kernels, x)
 		want := 0.0
@@ -297,7 +303,8 @@ func TestPenalizedLearns(t *testing.T) {
 		}
 		return v
 	}
-	if none, diagonal, full := of(MetricNone), of(MetricDiagonal), of(MetricFull); diagonal < none+0.2 || full < none+0.2 {
+	if none, diagonal, full := of(MetricNone), of(MetricDiagonal), of(MetricFull); diagonal < none+0.2 ||
+		full < none+0.2 {
 		t.Errorf("adjusted Rand index %.3f without metric, %.3f diagonal, %.3f full", none, diagonal, full)
 	}
 	free, err := links.New(150, nil)
@@ -323,7 +330,8 @@ func TestPenalizedDoesNotDependOnWorkers(t *testing.T) {
 	}
 	var first *PenalizedResult
 	for _, workers := range []int{1, 2, 5} {
-		r, err := Penalized(context.Background(), enginetest.New(t, workers), x, l, PenalizedParams{Metric: MetricFull, Each: true, Params: Params{K: 3, Seed: 1}})
+		r, err := Penalized(context.Background(), enginetest.New(t, workers), x, l,
+			PenalizedParams{Metric: MetricFull, Each: true, Params: Params{K: 3, Seed: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -377,7 +385,8 @@ func TestPenalizedBadInput(t *testing.T) {
 	}
 	for _, m := range []MetricKind{MetricNone, MetricDiagonal, MetricFull} {
 		for _, each := range []bool{false, true} {
-			r, err := Penalized(ctx, eng, same, l, PenalizedParams{Params: Params{K: 4}, Metric: m, Each: each})
+			r, err := Penalized(ctx, eng, same, l,
+				PenalizedParams{Params: Params{K: 4}, Metric: m, Each: each})
 			if err != nil || r.Objective-r.Objective != 0 {
 				t.Errorf("%s: objective %v, error %v", m, r, err)
 			}
@@ -385,7 +394,8 @@ func TestPenalizedBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := Penalized(done, eng, x, l, PenalizedParams{Params: Params{K: 3}}); !errors.Is(err, context.Canceled) {
+	if _, err := Penalized(done, eng, x, l, PenalizedParams{Params: Params{K: 3}}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }

@@ -54,7 +54,8 @@ func newSearch(g *conflictGraph, cost []float64, rank []int) *search {
 
 // run searches at most budget nodes for a coloring of the given vertices among themselves.
 // After found, report has been called for each with its color. The search can run again.
-func (s *search) run(ctx context.Context, vertices []int, budget int, report func(v, color int)) (outcome, error) {
+func (s *search) run(ctx context.Context, vertices []int, budget int,
+	report func(v, color int)) (outcome, error) {
 	s.ctx, s.nodes, s.vertices = ctx, budget, vertices
 	for _, v := range vertices {
 		s.inside[v] = true
@@ -180,7 +181,8 @@ type tabu struct {
 func tabuSearch(ctx context.Context, g *conflictGraph, core []int, steps int, base []int) (bool, error) {
 	s := &tabu{
 		c: newColoring(g, make([]float64, g.len()*g.k)), until: make([]int, g.len()*g.k),
-		rng: rand.New(rand.NewPCG(uint64(len(core)), uint64(g.k))), // any seed: it has no influence on feasibility
+		// any seed: it has no influence on feasibility
+		rng: rand.New(rand.NewPCG(uint64(len(core)), uint64(g.k))),
 	}
 	for _, v := range core {
 		s.place(v)

@@ -62,7 +62,8 @@ type StreamResult struct {
 //
 // Errors: those of KMeans, with rows numbered from the first of all; those of rows;
 // *fault.DataError if a later pass has other rows.
-func KMeansStream(ctx context.Context, eng *engine.Engine, rows iter.Seq2[blas.Matrix, error], p StreamParams) (*StreamResult, error) {
+func KMeansStream(ctx context.Context, eng *engine.Engine, rows iter.Seq2[blas.Matrix, error],
+	p StreamParams) (*StreamResult, error) {
 	p, err := p.resolve(math.MaxInt, p.Start.Cols) // before the rows are read
 	if err != nil {
 		return nil, err
@@ -85,11 +86,13 @@ func KMeansStream(ctx context.Context, eng *engine.Engine, rows iter.Seq2[blas.M
 		p.Start = first.Centers
 		s.held = blas.Matrix{}
 	}
-	if err := eng.Check("streaming k-means", 4*engine.MatrixBytes(p.K, s.cols()+1), "ask for fewer clusters"); err != nil {
+	if err := eng.Check("streaming k-means", 4*engine.MatrixBytes(p.K, s.cols()+1),
+		"ask for fewer clusters"); err != nil {
 		return nil, err
 	}
 	shift := s.middle.of(s.cols())
-	l := &lloyd{eng: eng, p: p, rows: rows, n: s.rows, Assigner: newAssigner(moved(p.Start, shift), shift), began: time.Now(), passes: 1}
+	l := &lloyd{eng: eng, p: p, rows: rows, n: s.rows, Assigner: newAssigner(moved(p.Start, shift), shift),
+		began: time.Now(), passes: 1}
 	if err := l.run(ctx); err != nil {
 		return nil, err
 	}
@@ -110,7 +113,8 @@ func (p StreamParams) resolve(n, d int) (StreamParams, error) {
 	}
 	switch {
 	case p.Batch < 0:
-		return p, &fault.ParamError{Param: "rows of a batch", Value: p.Batch, Want: fmt.Sprintf("a number >= 1 (0 for %d)", DefaultBatch)}
+		return p, &fault.ParamError{Param: "rows of a batch", Value: p.Batch,
+			Want: fmt.Sprintf("a number >= 1 (0 for %d)", DefaultBatch)}
 	case p.Passes < 0:
 		return p, &fault.ParamError{Param: "passes", Value: p.Passes, Want: "a number >= 1 (0 for 1)"}
 	}
@@ -122,14 +126,16 @@ func (p StreamParams) resolve(n, d int) (StreamParams, error) {
 func (p StreamParams) sampleSize(limit int64, d int) (int, error) {
 	switch {
 	case p.Sample == 0:
-		const most, bytes, vectors = 1 << 16, 64 << 20, 40 // what clustering keeps for a row, about, but not its copies
+		// what clustering keeps for a row, about, but not its copies
+		const most, bytes, vectors = 1 << 16, 64 << 20, 40
 		rows := max(20*p.K, min(most, bytes/8/max(1, d)))
 		if limit > 0 {
 			rows = min(rows, int(limit/16/8/int64(d+vectors)))
 		}
 		return max(p.K, rows), nil
 	case p.Sample < max(1, p.K):
-		return 0, &fault.ParamError{Param: "rows of the sample", Value: p.Sample, Want: fmt.Sprintf("at least the number of clusters, %d (0 for a default)", p.K)}
+		return 0, &fault.ParamError{Param: "rows of the sample", Value: p.Sample,
+			Want: fmt.Sprintf("at least the number of clusters, %d (0 for a default)", p.K)}
 	}
 	return p.Sample, nil
 }
@@ -138,19 +144,22 @@ func (p StreamParams) sampleSize(limit int64, d int) (int, error) {
 func (p StreamParams) ofSample(done int) Params {
 	out := p.Params
 	out.Progress = func(r algorithms.Progress) {
-		p.Progress.Report(algorithms.Progress{Stage: "k-means of a sample", Done: done, Objective: r.Objective, Elapsed: r.Elapsed})
+		p.Progress.Report(algorithms.Progress{Stage: "k-means of a sample", Done: done,
+			Objective: r.Objective, Elapsed: r.Elapsed})
 	}
 	return out
 }
 
 // clusterSample is KMeans for a sample that has all rows.
-func clusterSample(ctx context.Context, eng *engine.Engine, x blas.Matrix, p StreamParams) (*StreamResult, error) {
+func clusterSample(ctx context.Context, eng *engine.Engine, x blas.Matrix,
+	p StreamParams) (*StreamResult, error) {
 	best, restart, err := kmeans(ctx, eng, x, p.ofSample(0))
 	if err != nil {
 		return nil, err
 	}
 	r := best.result(restart)
-	return &StreamResult{Assigner: newAssigner(best.centers, best.s.shift), Rows: x.Rows, Passes: 1, Sizes: sizesOf(best.labels, p.K),
+	return &StreamResult{Assigner: newAssigner(best.centers, best.s.shift), Rows: x.Rows, Passes: 1,
+		Sizes:   sizesOf(best.labels, p.K),
 		Inertia: r.Inertia, Iterations: r.Iterations, Converged: r.Converged}, nil
 }
 
@@ -199,7 +208,8 @@ func (s *survey) run(ctx context.Context, rows iter.Seq2[blas.Matrix, error]) er
 		if err := s.add(x); err != nil {
 			return err
 		}
-		s.p.Progress.Report(algorithms.Progress{Stage: "sample of all rows", Done: s.rows, Elapsed: time.Since(began)})
+		s.p.Progress.Report(algorithms.Progress{Stage: "sample of all rows", Done: s.rows,
+			Elapsed: time.Since(began)})
 		return nil
 	})
 	if err != nil {
@@ -268,7 +278,8 @@ func (s *survey) offer(row []float64) {
 // clustering.
 func checkSample(eng *engine.Engine, rows, d int, p Params) error {
 	what := fmt.Sprintf("k-means of a sample of %d x %d values", rows, d)
-	return eng.Check(what, 2*engine.MatrixBytes(rows, d)+clusterBytes(eng, rows, d, p), "use a smaller sample, or fewer clusters")
+	return eng.Check(what, 2*engine.MatrixBytes(rows, d)+clusterBytes(eng, rows, d, p),
+		"use a smaller sample, or fewer clusters")
 }
 
 func errNoRows() error {
@@ -277,7 +288,9 @@ func errNoRows() error {
 
 // errOtherRows is the error of a pass with other rows than the one before.
 func errOtherRows(got, want int) error {
-	return &fault.DataError{Row: -1, Err: fmt.Errorf("a later pass has %d rows, not %d: %w", got, want, errors.New("want the same rows every time"))}
+	return &fault.DataError{Row: -1,
+		Err: fmt.Errorf("a later pass has %d rows, not %d: %w", got, want,
+			errors.New("want the same rows every time"))}
 }
 
 // contextError returns the error of the context in the form of the other methods.
@@ -312,7 +325,8 @@ func newSample(eng *engine.Engine, x blas.Matrix) (*sample, error) {
 // checkWeights reports weights that n rows cannot have.
 func checkWeights(weights []float64, n int) error {
 	if weights != nil && len(weights) != n {
-		return &fault.ShapeError{What: "number of weights", Got: len(weights), Want: fmt.Sprintf("%d, one a row", n)}
+		return &fault.ShapeError{What: "number of weights", Got: len(weights),
+			Want: fmt.Sprintf("%d, one a row", n)}
 	}
 	for i, w := range weights {
 		if !(w > 0) || math.IsInf(w, 1) {
@@ -450,7 +464,9 @@ const vanishing = 0x1p-900
 
 // errVanish says that points differ by too little.
 func errVanish(widest float64) error {
-	return &fault.DataError{Row: -1, Err: fmt.Errorf("values differ by %g at most, the squares of which vanish: want larger differences (scale the data)", widest)}
+	return &fault.DataError{Row: -1,
+		Err: fmt.Errorf("values differ by %g at most, the squares of which vanish: want larger differences "+
+			"(scale the data)", widest)}
 }
 
 func (s *sample) rows() int { return s.x.Rows }
@@ -467,7 +483,8 @@ func (w weights) of(i int) float64 {
 
 // loop runs f over the fixed blocks of [0, n), in parallel or on this goroutine. The
 // blocks are the same either way.
-func loop(ctx context.Context, eng *engine.Engine, parallel bool, n, block int, f func(lo, hi int) error) error {
+func loop(ctx context.Context, eng *engine.Engine, parallel bool, n, block int,
+	f func(lo, hi int) error) error {
 	if parallel {
 		return eng.For(ctx, n, block, f)
 	}

@@ -46,13 +46,18 @@ func inBlocks(x blas.Matrix, sizes []int, passes *int) iter.Seq2[blas.Matrix, er
 // sameStream compares a streamed result with that of KMeans, to the bit.
 func sameStream(t failer, eng *engine.Engine, x blas.Matrix, want *Result, got *StreamResult) {
 	t.Helper()
-	if math.Float64bits(want.Inertia) != math.Float64bits(got.Inertia) || want.Iterations != got.Iterations || want.Converged != got.Converged || got.Rows != x.Rows {
-		t.Fatalf("inertia %v after %d iterations (converged: %v): want %v after %d (%v)", got.Inertia, got.Iterations, got.Converged, want.Inertia, want.Iterations, want.Converged)
+	if math.Float64bits(want.Inertia) != math.Float64bits(got.Inertia) || want.Iterations != got.Iterations ||
+		want.Converged != got.Converged || got.Rows != x.Rows {
+		t.Fatalf("inertia %v after %d iterations (converged: %v): want %v after %d (%v)", got.Inertia,
+			got.Iterations, got.Converged, want.Inertia, want.Iterations, want.Converged)
 	}
-	if !slices.EqualFunc(want.Centers.Data, got.Centers().Data, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+	if !slices.EqualFunc(want.Centers.Data, got.Centers().Data, func(a, b float64) bool {
+		return math.Float64bits(a) == math.Float64bits(b)
+	}) {
 		t.Fatalf("centers %v: want %v", got.Centers().Data, want.Centers.Data)
 	}
-	labels, distances, sizes, sum := make([]int, x.Rows), make([]float64, x.Rows), make([]int, len(got.Sizes)), 0.0
+	labels, distances, sizes, sum := make([]int, x.Rows), make([]float64, x.Rows),
+		make([]int, len(got.Sizes)), 0.0
 	if err := got.Assign(context.Background(), eng, x, labels, distances); err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -60,8 +65,10 @@ func sameStream(t failer, eng *engine.Engine, x blas.Matrix, want *Result, got *
 		sizes[c]++
 		sum += distances[i]
 	}
-	if !slices.Equal(labels, want.Labels) || !slices.Equal(sizes, got.Sizes) || math.Float64bits(sum) != math.Float64bits(got.Inertia) {
-		t.Fatalf("assigned %v with sizes %v, inertia %v: want %v with %v, %v", labels, sizes, sum, want.Labels, got.Sizes, got.Inertia)
+	if !slices.Equal(labels, want.Labels) || !slices.Equal(sizes, got.Sizes) ||
+		math.Float64bits(sum) != math.Float64bits(got.Inertia) {
+		t.Fatalf("assigned %v with sizes %v, inertia %v: want %v with %v, %v", labels, sizes, sum,
+			want.Labels, got.Sizes, got.Inertia)
 	}
 }
 
@@ -73,7 +80,8 @@ func TestStreamEqualsKMeans(t *testing.T) {
 	iterations, refilled := 0, 0
 	propertytest.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
-		n, d, k := rapid.IntRange(1, 200).Draw(rt, "n"), rapid.IntRange(1, 6).Draw(rt, "d"), rapid.IntRange(1, 9).Draw(rt, "k")
+		n, d, k := rapid.IntRange(1, 200).Draw(rt, "n"), rapid.IntRange(1, 6).Draw(rt, "d"),
+			rapid.IntRange(1, 9).Draw(rt, "k")
 		k = min(k, n)
 		var x blas.Matrix
 		if rapid.Bool().Draw(rt, "ties") {
@@ -85,11 +93,13 @@ func TestStreamEqualsKMeans(t *testing.T) {
 		for i := range start.Data { // far off: some are nearest to no row
 			start.Data[i] = math.Round(4*rng.NormFloat64()) / 2
 		}
-		p := Params{K: k, Start: start, MaxIter: rapid.SampledFrom([]int{0, 1, 3}).Draw(rt, "most"), Tol: rapid.SampledFrom([]float64{0, 0, 0.01}).Draw(rt, "tol")}
+		p := Params{K: k, Start: start, MaxIter: rapid.SampledFrom([]int{0, 1, 3}).Draw(rt, "most"),
+			Tol: rapid.SampledFrom([]float64{0, 0, 0.01}).Draw(rt, "tol")}
 		want, err := KMeans(context.Background(), one, x, p)
 		passes := 0
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 90), 1, 4).Draw(rt, "sizes")
-		got, streamed := KMeansStream(context.Background(), three, inBlocks(x, sizes, &passes), StreamParams{Params: p})
+		got, streamed := KMeansStream(context.Background(), three, inBlocks(x, sizes, &passes),
+			StreamParams{Params: p})
 		if err != nil || streamed != nil {
 			if err == nil || streamed == nil || err.Error() != streamed.Error() {
 				rt.Fatalf("errors %v and %v", err, streamed)
@@ -121,7 +131,8 @@ func TestStreamInChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, size := range []int{700, 8999, 20000} {
-		got, err := KMeansStream(context.Background(), enginetest.New(t, 3), inBlocks(x, []int{size}, nil), StreamParams{Params: p})
+		got, err := KMeansStream(context.Background(), enginetest.New(t, 3), inBlocks(x, []int{size}, nil),
+			StreamParams{Params: p})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +198,8 @@ func TestReservoir(t *testing.T) {
 		x.Set(i, 0, float64(i))
 	}
 	for seed := range uint64(rounds) {
-		s := &survey{eng: enginetest.New(t, 1), p: StreamParams{Params: Params{K: 1, Seed: seed}, Sample: size}, collect: true}
+		s := &survey{eng: enginetest.New(t, 1),
+			p: StreamParams{Params: Params{K: 1, Seed: seed}, Sample: size}, collect: true}
 		if err := s.run(context.Background(), inBlocks(x, []int{7}, nil)); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +252,8 @@ func TestMiniBatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(again.Centers().Data, first.Centers().Data) || again.Inertia != first.Inertia || !slices.Equal(again.Sizes, first.Sizes) || passes != p.Passes {
+			if !slices.Equal(again.Centers().Data, first.Centers().Data) || again.Inertia != first.Inertia ||
+				!slices.Equal(again.Sizes, first.Sizes) || passes != p.Passes {
 				t.Errorf("seed %d: blocks of %v give other bits, in %d passes", seed, sizes, passes)
 			}
 		}
@@ -248,7 +261,8 @@ func TestMiniBatch(t *testing.T) {
 
 	// With one cluster and one pass a center is the mean of all rows, by Sculley's learning rates.
 	x := blobs(9, 5000, 3, 4, 1)
-	r, err := MiniBatch(ctx, eng, inBlocks(x, []int{64}, nil), StreamParams{Params: Params{K: 1}, Sample: 10, Batch: 7})
+	r, err := MiniBatch(ctx, eng, inBlocks(x, []int{64}, nil),
+		StreamParams{Params: Params{K: 1}, Sample: 10, Batch: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,8 +308,10 @@ func TestAssigner(t *testing.T) {
 				}
 			}
 			alone, at := make([]int, 1), make([]float64, 1)
-			if err := a.Assign(context.Background(), eng, x.View(i, i+1, 0, 3), alone, at); err != nil || alone[0] != own || at[0] != distances[i] {
-				t.Errorf("row %d alone goes to %v at %v, error %v: not to %d at %v", i, alone, at, err, own, distances[i])
+			if err := a.Assign(context.Background(), eng, x.View(i, i+1, 0, 3), alone, at); err != nil ||
+				alone[0] != own || at[0] != distances[i] {
+				t.Errorf("row %d alone goes to %v at %v, error %v: not to %d at %v", i, alone, at, err, own,
+					distances[i])
 			}
 		}
 	}
@@ -328,20 +344,31 @@ func TestStreamRefuses(t *testing.T) {
 		p    StreamParams
 		want string
 	}{
-		"value":   {inBlocks(broken, []int{8}, nil), small, "row 33, column \"1\": value is +Inf: want a finite number"},
-		"huge":    {inBlocks(huge, []int{8}, nil), small, "squares overflow"},
-		"empty":   {inBlocks(x.View(0, 0, 0, 2), []int{8}, nil), small, "number of rows is 0: want at least 1"},
-		"few":     {inBlocks(x.View(0, 2, 0, 2), []int{8}, nil), small, "number of clusters is 3: want at most the number of points, 2"},
+		"value": {inBlocks(broken, []int{8}, nil), small,
+			"row 33, column \"1\": value is +Inf: want a finite number"},
+		"huge": {inBlocks(huge, []int{8}, nil), small, "squares overflow"},
+		"empty": {inBlocks(x.View(0, 0, 0, 2), []int{8}, nil), small,
+			"number of rows is 0: want at least 1"},
+		"few": {inBlocks(x.View(0, 2, 0, 2), []int{8}, nil), small,
+			"number of clusters is 3: want at most the number of points, 2"},
 		"shrinks": {shrinking, small, "want the same rows every time"},
 		"ragged":  {ragged, small, "number of columns of a block of rows is 3: want 2"},
-		"k":       {inBlocks(x, []int{8}, nil), StreamParams{}, "number of clusters is 0: want a number >= 1"},
-		"sample":  {inBlocks(x, []int{8}, nil), StreamParams{Params: Params{K: 3}, Sample: 2}, "rows of the sample is 2: want at least the number of clusters, 3"},
-		"batch":   {inBlocks(x, []int{8}, nil), StreamParams{Params: Params{K: 3}, Batch: -1}, "rows of a batch is -1"},
-		"passes":  {inBlocks(x, []int{8}, nil), StreamParams{Params: Params{K: 3}, Passes: -1}, "passes is -1"},
+		"k": {inBlocks(x, []int{8}, nil), StreamParams{},
+			"number of clusters is 0: want a number >= 1"},
+		"sample": {inBlocks(x, []int{8}, nil), StreamParams{Params: Params{K: 3}, Sample: 2},
+			"rows of the sample is 2: want at least the number of clusters, 3"},
+		"batch": {inBlocks(x, []int{8}, nil), StreamParams{Params: Params{K: 3}, Batch: -1},
+			"rows of a batch is -1"},
+		"passes": {inBlocks(x, []int{8}, nil), StreamParams{Params: Params{K: 3}, Passes: -1},
+			"passes is -1"},
 	} {
 		for method, f := range map[string]func(StreamParams) (*StreamResult, error){
-			"stream": func(p StreamParams) (*StreamResult, error) { return KMeansStream(context.Background(), eng, c.rows, p) },
-			"batch":  func(p StreamParams) (*StreamResult, error) { return MiniBatch(context.Background(), eng, c.rows, p) },
+			"stream": func(p StreamParams) (*StreamResult, error) {
+				return KMeansStream(context.Background(), eng, c.rows, p)
+			},
+			"batch": func(p StreamParams) (*StreamResult, error) {
+				return MiniBatch(context.Background(), eng, c.rows, p)
+			},
 		} {
 			calls = 0
 			if _, err := f(c.p); !fault.IsInput(err) || !containsText(err, c.want) {
@@ -356,7 +383,8 @@ func TestStreamRefuses(t *testing.T) {
 		t.Errorf("error %v: want that of the rows", err)
 	}
 	start := Params{Start: blas.NewMatrix(2, 2)}
-	if _, err := MiniBatch(context.Background(), eng, inBlocks(x, []int{8}, nil), StreamParams{Params: Params{K: 2, Start: start.Start}}); !fault.IsInput(err) {
+	if _, err := MiniBatch(context.Background(), eng, inBlocks(x, []int{8}, nil),
+		StreamParams{Params: Params{K: 2, Start: start.Start}}); !fault.IsInput(err) {
 		t.Errorf("mini-batches from given centers: error %v", err)
 	}
 	start.Start = blas.NewMatrix(2, 3)
@@ -368,10 +396,12 @@ func TestStreamRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	labels, distances := make([]int, 50), make([]float64, 50)
-	if err := a.Assign(context.Background(), eng, broken, labels, distances); !containsText(err, "row 33, column \"1\"") {
+	if err := a.Assign(context.Background(), eng, broken, labels, distances); !containsText(err,
+		"row 33, column \"1\"") {
 		t.Errorf("an infinite value is assigned: error %v", err)
 	}
-	if err := a.Assign(context.Background(), eng, huge, labels, distances); !containsText(err, "row 0: values are too large") {
+	if err := a.Assign(context.Background(), eng, huge, labels, distances); !containsText(err,
+		"row 0: values are too large") {
 		t.Errorf("huge values are assigned: error %v", err)
 	}
 	if err := a.Assign(context.Background(), eng, x, labels[:3], distances); !fault.IsInput(err) {
@@ -404,7 +434,8 @@ func TestSampleSize(t *testing.T) {
 		{StreamParams{Params: Params{K: 3}, Sample: 17}, 1 << 20, 24, 17},
 	} {
 		if got, err := c.p.sampleSize(c.limit, c.d); err != nil || got != c.want {
-			t.Errorf("K = %d, d = %d, limit %d: %d rows, error %v: want %d", c.p.K, c.d, c.limit, got, err, c.want)
+			t.Errorf("K = %d, d = %d, limit %d: %d rows, error %v: want %d", c.p.K, c.d, c.limit, got, err,
+				c.want)
 		}
 	}
 }

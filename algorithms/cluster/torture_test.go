@@ -20,7 +20,8 @@ import (
 // odd returns points that lie oddly, by name.
 func odd(rng *rand.Rand) map[string]blas.Matrix {
 	out := map[string]blas.Matrix{
-		"one point": blobs(1, 1, 3, 1, 1), "two points": blobs(2, 2, 3, 2, 0.1), "lattice": enginetest.Lattice(rng, 18, 2, 2), "one column": blobs(3, 18, 1, 3, 0.1),
+		"one point": blobs(1, 1, 3, 1, 1), "two points": blobs(2, 2, 3, 2, 0.1),
+		"lattice": enginetest.Lattice(rng, 18, 2, 2), "one column": blobs(3, 18, 1, 3, 0.1),
 		"one place": blas.NewMatrix(18, 3), "plain": blobs(4, 18, 3, 3, 0.3),
 	}
 	far := blobs(5, 18, 3, 3, 0.3)
@@ -63,28 +64,41 @@ func TestClustersOfOddPoints(t *testing.T) {
 		n := x.Rows
 		var list []links.Link
 		for i := 2; i < n; i++ {
-			list = append(list, links.NewLink(i, rand.New(rand.NewPCG(uint64(i), 3)).IntN(i), []links.Sign{links.Must, links.Cannot}[i%2]))
+			list = append(list, links.NewLink(i, rand.New(rand.NewPCG(uint64(i), 3)).IntN(i),
+				[]links.Sign{links.Must, links.Cannot}[i%2]))
 		}
 		set := mustSet(t, n, list)
 		k := min(3, n)
-		for _, s := range racetest.Part([]float64{1, 0x1p-1060, 0x1p-1000, 0x1p-700, 0x1p-500, 0x1p-200, 0x1p100, 0x1p400, 0x1p500, 0x1p520, 0x1p1000}) {
+		for _, s := range racetest.Part([]float64{1, 0x1p-1060, 0x1p-1000, 0x1p-700, 0x1p-500, 0x1p-200,
+			0x1p100, 0x1p400, 0x1p500, 0x1p520, 0x1p1000}) {
 			y, gram := scaled(x, s)
 			p := Params{K: k, Seed: 1, Restarts: 3}
 			runs := map[string]func(context.Context) (*Result, error){
-				"k-means":                    func(ctx context.Context) (*Result, error) { return KMeans(ctx, eng, y, p) },
-				"constrained k-means":        func(ctx context.Context) (*Result, error) { return Constrained(ctx, eng, y, set, p) },
-				"kernel k-means":             func(ctx context.Context) (*Result, error) { return Kernel(ctx, eng, gram, p) },
-				"constrained kernel k-means": func(ctx context.Context) (*Result, error) { return ConstrainedKernel(ctx, eng, gram, set, p) },
+				"k-means": func(ctx context.Context) (*Result, error) {
+					return KMeans(ctx, eng, y, p)
+				},
+				"constrained k-means": func(ctx context.Context) (*Result, error) {
+					return Constrained(ctx, eng, y, set, p)
+				},
+				"kernel k-means": func(ctx context.Context) (*Result, error) {
+					return Kernel(ctx, eng, gram, p)
+				},
+				"constrained kernel k-means": func(ctx context.Context) (*Result, error) {
+					return ConstrainedKernel(ctx, eng, gram, set, p)
+				},
 			}
 			for _, metric := range Metrics() {
 				for _, each := range []bool{false, true} {
-					runs[fmt.Sprintf("penalized k-means, metric %s, each %v", metric, each)] = penalizedRun(eng, y, set, PenalizedParams{Params: p, Metric: MetricKind(metric), Each: each})
+					runs[fmt.Sprintf("penalized k-means, metric %s, each %v", metric,
+						each)] = penalizedRun(eng, y, set,
+						PenalizedParams{Params: p, Metric: MetricKind(metric), Each: each})
 				}
 			}
 			for what, streamed := range map[string]StreamParams{
-				"streaming k-means from given centers": {Params: Params{Start: y.View(0, k, 0, y.Cols).Clone()}},
-				"streaming k-means of a sample":        {Params: p, Sample: k + 1},
-				"mini-batch k-means":                   {Params: p, Sample: k + 1, Batch: 4, Passes: 2},
+				"streaming k-means from given centers": {Params: Params{Start: y.View(0, k, 0,
+					y.Cols).Clone()}},
+				"streaming k-means of a sample": {Params: p, Sample: k + 1},
+				"mini-batch k-means":            {Params: p, Sample: k + 1, Batch: 4, Passes: 2},
 			} {
 				runs[what] = streamedRun(eng, y, streamed)
 			}
@@ -127,7 +141,8 @@ func TestClustersOfOddPoints(t *testing.T) {
 	}
 }
 
-func penalizedRun(eng *engine.Engine, x blas.Matrix, set *links.Set, p PenalizedParams) func(context.Context) (*Result, error) {
+func penalizedRun(eng *engine.Engine, x blas.Matrix, set *links.Set,
+	p PenalizedParams) func(context.Context) (*Result, error) {
 	return func(ctx context.Context) (*Result, error) {
 		r, err := Penalized(ctx, eng, x, set, p)
 		if err != nil {
@@ -150,7 +165,8 @@ func streamedRun(eng *engine.Engine, x blas.Matrix, p StreamParams) func(context
 		}
 		r, err := learn(ctx, eng, inBlocks(x, []int{5, 2}, nil), p)
 		if p.Start.Rows > 0 {
-			if held, fail := KMeans(ctx, eng, x, p.Params); fmt.Sprint(fail) != fmt.Sprint(err) || err == nil && math.Float64bits(held.Inertia) != math.Float64bits(r.Inertia) {
+			if held, fail := KMeans(ctx, eng, x, p.Params); fmt.Sprint(fail) != fmt.Sprint(err) ||
+				err == nil && math.Float64bits(held.Inertia) != math.Float64bits(r.Inertia) {
 				return nil, fmt.Errorf("error %v, of k-means %v, or another inertia", err, fail)
 			}
 		}

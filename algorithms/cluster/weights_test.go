@@ -40,7 +40,8 @@ func TestWeightsAreCopies(t *testing.T) {
 		}
 		for i := range want.Centers.Data {
 			if !(math.Abs(got.Centers.Data[i]-want.Centers.Data[i]) <= 1e-12*float64(copies.Rows)) {
-				t.Fatalf("seed %d: value %d of the centers is %g, of copies %g", seed, i, got.Centers.Data[i], want.Centers.Data[i])
+				t.Fatalf("seed %d: value %d of the centers is %g, of copies %g", seed, i, got.Centers.Data[i],
+					want.Centers.Data[i])
 			}
 		}
 		if !(math.Abs(got.Inertia-want.Inertia) <= 1e-12*want.Inertia) || !got.Converged {
@@ -82,18 +83,22 @@ func TestWeightsInTheStart(t *testing.T) {
 func TestBadWeights(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x := blobs(1, 3, 2, 2, 1)
-	for name, w := range map[string][]float64{"0": {1, 0, 1}, "negative": {1, -1, 1}, "NaN": {1, math.NaN(), 1}, "infinite": {1, math.Inf(1), 1}} {
+	for name, w := range map[string][]float64{"0": {1, 0, 1}, "negative": {1, -1, 1},
+		"NaN": {1, math.NaN(), 1}, "infinite": {1, math.Inf(1), 1}} {
 		var data *fault.DataError
-		if _, err := KMeans(context.Background(), eng, x, Params{K: 2, Weights: w}); !errors.As(err, &data) || data.Row != 1 {
+		if _, err := KMeans(context.Background(), eng, x, Params{K: 2, Weights: w}); !errors.As(err, &data) ||
+			data.Row != 1 {
 			t.Errorf("%s: %v, want a *fault.DataError about row 1", name, err)
 		}
 	}
 	var shape *fault.ShapeError
-	if _, err := KMeans(context.Background(), eng, x, Params{K: 2, Weights: []float64{1, 1}}); !errors.As(err, &shape) {
+	if _, err := KMeans(context.Background(), eng, x, Params{K: 2, Weights: []float64{1, 1}}); !errors.As(err,
+		&shape) {
 		t.Errorf("two weights for three rows: %v", err)
 	}
 	var param *fault.ParamError
-	if _, err := Constrained(context.Background(), eng, x, mustSet(t, 3, nil), Params{K: 2, Weights: []float64{1, 1, 1}}); !errors.As(err, &param) {
+	if _, err := Constrained(context.Background(), eng, x, mustSet(t, 3, nil),
+		Params{K: 2, Weights: []float64{1, 1, 1}}); !errors.As(err, &param) {
 		t.Errorf("constrained k-means with weights: %v", err)
 	}
 }

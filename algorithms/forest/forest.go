@@ -55,10 +55,11 @@ const Method = "forest"
 
 // About describes the method.
 var About = algorithms.About{
-	Name:            Method,
-	Title:           "Forest",
-	Summary:         "randomized trees that separate cannot-links; indifferent to the scales of features",
-	Paper:           "after Xiong, Johnson, Xu & Corso, Random forests for metric learning with implicit pairwise position dependence, KDD 2012",
+	Name:    Method,
+	Title:   "Forest",
+	Summary: "randomized trees that separate cannot-links; indifferent to the scales of features",
+	Paper: "after Xiong, Johnson, Xu & Corso, Random forests for metric learning with implicit " +
+		"pairwise position dependence, KDD 2012",
 	Linear:          true,
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -96,7 +97,8 @@ func (Params) Rules() learner.Rules {
 // Learn fits the method.
 func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	if must, cannot := f.Links.Count(); cannot == 0 {
-		return nil, fault.Data("", "forest learns from cannot-links: want at least one, got none (%d must-links)", must)
+		return nil, fault.Data("",
+			"forest learns from cannot-links: want at least one, got none (%d must-links)", must)
 	}
 	stage := f.Stages(3)
 	stage("trees")
@@ -122,7 +124,8 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 const ridge = 0.1
 
 // turn replaces the principal coordinates z of the training points by the learned directions.
-func (e *forest) turn(ctx context.Context, f *learner.Fit, z blas.Matrix, dims int) (algorithms.Status, error) {
+func (e *forest) turn(ctx context.Context, f *learner.Fit, z blas.Matrix,
+	dims int) (algorithms.Status, error) {
 	q := z.Cols
 	a, b := blas.NewMatrix(q, q), blas.NewMatrix(q, q)
 	must, _ := f.Links.Count()
@@ -130,7 +133,9 @@ func (e *forest) turn(ctx context.Context, f *learner.Fit, z blas.Matrix, dims i
 		return algorithms.Status{}, err
 	}
 	if trace(a) == 0 {
-		return algorithms.Status{}, fault.Data("", "the trees separate no cannot-linked points: want cannot-links between points that differ")
+		return algorithms.Status{},
+			fault.Data("", "the trees separate no cannot-linked points: want cannot-links between points "+
+				"that differ")
 	}
 	if dims == 0 || dims >= q {
 		return algorithms.Status{Converged: true}, nil
@@ -213,10 +218,12 @@ func (e *forest) project(eng *engine.Engine, w blas.Matrix) {
 
 // principal sets the map to the leading principal coordinates of the leaves, and returns those of
 // the training points.
-func (e *forest) principal(ctx context.Context, eng *engine.Engine, l *leaves, rank int, seed uint64) (blas.Matrix, error) {
+func (e *forest) principal(ctx context.Context, eng *engine.Engine, l *leaves, rank int,
+	seed uint64) (blas.Matrix, error) {
 	rank = min(rank, l.Order())
 	what := fmt.Sprintf("%d principal coordinates of %d leaves of %d trees", rank, l.count(), len(l.of))
-	if err := eng.Check(what, 2*engine.MatrixBytes(l.count(), rank)+2*engine.MatrixBytes(l.Order(), rank), "grow fewer trees, or choose a lower rank"); err != nil {
+	if err := eng.Check(what, 2*engine.MatrixBytes(l.count(), rank)+2*engine.MatrixBytes(l.Order(), rank),
+		"grow fewer trees, or choose a lower rank"); err != nil {
 		return blas.Matrix{}, err
 	}
 	values, u, err := l.principal(ctx, eng, rank, seed)
@@ -241,7 +248,8 @@ func (e *forest) principal(ctx context.Context, eng *engine.Engine, l *leaves, r
 
 // Tensors of a model. The nodes of all trees are in preorder, which determines the trees.
 const (
-	tensorFeatures    = Method + ".features"    // [nodes]: features of the splits, counted from 1; 0 for leaves
+	// [nodes]: features of the splits, counted from 1; 0 for leaves
+	tensorFeatures    = Method + ".features"
 	tensorThresholds  = Method + ".thresholds"  // [nodes]: values up to this one go left
 	tensorCoordinates = Method + ".coordinates" // [leaves, dims]
 	tensorCenter      = Method + ".center"      // [dims]
@@ -320,7 +328,8 @@ func rebuilt(features []int64, thresholds []float64, dim int) (trees, error) {
 			t.roots = append(t.roots, k)
 		}
 		if feature < 0 || feature > int64(dim) {
-			return trees{}, fault.Data("", "tensor %q: feature %d of node %d: want 0 to %d", tensorFeatures, feature, k, dim)
+			return trees{}, fault.Data("", "tensor %q: feature %d of node %d: want 0 to %d", tensorFeatures,
+				feature, k, dim)
 		}
 		t.nodes[k] = node{thresholds[k], int32(feature - 1), int32(t.leaves)}
 		if root = false; feature > 0 {

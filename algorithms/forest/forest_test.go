@@ -65,7 +65,8 @@ func TestShareOfCommonLeaves(t *testing.T) {
 	}
 	for i := range n {
 		for j := range n {
-			if got, want := points.SquaredDistance(y.Row(i), y.Row(j)), 2-2*s.At(i, j); math.Abs(got-want) > 1e-8 {
+			if got, want := points.SquaredDistance(y.Row(i), y.Row(j)),
+				2-2*s.At(i, j); math.Abs(got-want) > 1e-8 {
 				t.Fatalf("squared distance of points %d and %d is %g: want %g", i, j, got, want)
 			}
 		}
@@ -96,7 +97,8 @@ func TestLowRank(t *testing.T) {
 		sign := math.Copysign(1, few.At(0, c)*full.At(0, c))
 		for i := range x.N {
 			if math.Abs(few.At(i, c)-sign*full.At(i, c)) > 1e-6 {
-				t.Fatalf("coordinate (%d, %d) is %g at rank 4, %g at full rank", i, c, few.At(i, c), sign*full.At(i, c))
+				t.Fatalf("coordinate (%d, %d) is %g at rank 4, %g at full rank", i, c, few.At(i, c),
+					sign*full.At(i, c))
 			}
 		}
 	}
@@ -128,7 +130,8 @@ func TestOnlyTheOrderOfValuesCounts(t *testing.T) {
 func TestTrees(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 80, 3, 40, 3)
 	for _, least := range []int{1, 4} {
-		f := learner.Begin(learner.Rules{About: About}, algorithms.Common{Seed: 1}, enginetest.New(t, 2), x, set)
+		f := learner.Begin(learner.Rules{About: About}, algorithms.Common{Seed: 1}, enginetest.New(t, 2), x,
+			set)
 		f.Dense = x
 		grown, l, err := Params{Trees: 20, MinLeaf: least, Rank: 5}.grow(t.Context(), f)
 		if err != nil {
@@ -163,7 +166,8 @@ func TestDirections(t *testing.T) {
 	z := embed(t, fit(t, func(p *Params) { p.Rank, p.Dims = q, 0 }, x, set), x)
 	ratio := func(y blas.Matrix, total float64) float64 {
 		a, b := blas.NewMatrix(y.Cols, y.Cols), blas.NewMatrix(y.Cols, y.Cols)
-		if err := errors.Join(linear.LinkScatter(t.Context(), enginetest.New(t, 1), y, set.Cannot(), a), linear.LinkScatter(t.Context(), enginetest.New(t, 1), y, set.Must(), b)); err != nil {
+		if err := errors.Join(linear.LinkScatter(t.Context(), enginetest.New(t, 1), y, set.Cannot(), a),
+			linear.LinkScatter(t.Context(), enginetest.New(t, 1), y, set.Must(), b)); err != nil {
 			t.Fatal(err)
 		}
 		must, _ := set.Count()
@@ -258,7 +262,8 @@ func TestInput(t *testing.T) {
 		one.Data[i], constant.Data[4*i+2], constant.Data[4*i] = x.Row(i)[0], x.Row(i)[0], 7
 		pairs.Data[i] = float64(i / 20)
 	}
-	same := enginetest.Links(t, x.N, []links.Link{links.NewLink(0, 1, links.Cannot), links.NewLink(2, 3, links.Cannot)})
+	same := enginetest.Links(t, x.N,
+		[]links.Link{links.NewLink(0, 1, links.Cannot), links.NewLink(2, 3, links.Cannot)})
 	for name, c := range map[string]struct {
 		x   *points.Dense
 		set *links.Set
@@ -272,7 +277,8 @@ func TestInput(t *testing.T) {
 		"no links":              {x, enginetest.Links(t, x.N, nil), true},
 		"links of equal points": {pairs, same, true},
 	} {
-		fitted, err := forester(DefaultParams(), algorithms.Common{}).Fit(t.Context(), enginetest.New(t, 1), c.x, c.set)
+		fitted, err := forester(DefaultParams(), algorithms.Common{}).Fit(t.Context(), enginetest.New(t, 1),
+			c.x, c.set)
 		if c.bad {
 			if !fault.IsInput(err) {
 				t.Errorf("%s: error %v, want one of the input", name, err)
@@ -299,7 +305,8 @@ func TestMemory(t *testing.T) {
 		t.Errorf("error %v, want a MemoryError", err)
 	}
 	p = DefaultParams()
-	_, err = forester(p, algorithms.Common{}).Fit(t.Context(), enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: 20 << 10}), x, set)
+	_, err = forester(p, algorithms.Common{}).Fit(t.Context(),
+		enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: 20 << 10}), x, set)
 	if _, is := errors.AsType[*fault.MemoryError](err); !is {
 		t.Errorf("error %v, want a MemoryError", err)
 	}
@@ -310,7 +317,8 @@ func TestFile(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 40, 3, 30, 3)
 	m := fit(t, func(*Params) {}, x, set)
 	back := enginetest.Reread(t, m, Decode)
-	if !slices.Equal(m.grown.nodes, back.grown.nodes) || !slices.Equal(m.grown.roots, back.grown.roots) || m.grown.leaves != back.grown.leaves {
+	if !slices.Equal(m.grown.nodes, back.grown.nodes) || !slices.Equal(m.grown.roots, back.grown.roots) ||
+		m.grown.leaves != back.grown.leaves {
 		t.Error("the trees that were read differ")
 	}
 	fresh, _, _ := enginetest.Blobs(t, 15, 3, 5, 9)
@@ -368,7 +376,8 @@ func TestCanceled(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 40, 3, 30, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := forester(DefaultParams(), algorithms.Common{}).Fit(ctx, enginetest.New(t, 1), x, set); !errors.Is(err, context.Canceled) {
+	if _, err := forester(DefaultParams(), algorithms.Common{}).Fit(ctx, enginetest.New(t, 1), x,
+		set); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 }

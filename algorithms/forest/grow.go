@@ -71,7 +71,8 @@ func (p Params) grow(ctx context.Context, f *learner.Fit) (trees, *leaves, error
 	l := &leaves{of: make([][]int32, p.Trees), first: make([]int, p.Trees+1)}
 	each := make([]grower, p.Trees)
 	err := f.Eng.Each(ctx, p.Trees, 1, func(t int) {
-		each[t] = grower{Params: p, columns: columns, random: rand.New(rand.NewPCG(f.Seed, stream+uint64(t))), of: make([]int32, x.N)}
+		each[t] = grower{Params: p, columns: columns, random: rand.New(rand.NewPCG(f.Seed, stream+uint64(t))),
+			of: make([]int32, x.N)}
 		each[t].tree(must, cannot)
 	})
 	if err != nil {
@@ -116,7 +117,8 @@ func (p Params) check(f *learner.Fit, n, d, must, cannot int) error {
 	if most*float64(p.Trees) > math.MaxInt32/2 {
 		need = math.MaxInt64 / 2 // more nodes than numbers for them
 	}
-	return f.Eng.Check(fmt.Sprintf("%d trees of %d points", p.Trees, n), int64(min(need, math.MaxInt64/2)), "grow fewer trees, or use fewer points")
+	return f.Eng.Check(fmt.Sprintf("%d trees of %d points", p.Trees, n), int64(min(need, math.MaxInt64/2)),
+		"grow fewer trees, or use fewer points")
 }
 
 // column is a feature of the training points, as ranks among its different values.
@@ -345,9 +347,11 @@ func add(to, from []float64) {
 
 // principal returns the roots of the leading eigenvalues of the operator, which are not 0, and
 // their eigenvectors as columns with mean 0.
-func (l *leaves) principal(ctx context.Context, eng *engine.Engine, rank int, seed uint64) ([]float64, blas.Matrix, error) {
+func (l *leaves) principal(ctx context.Context, eng *engine.Engine, rank int,
+	seed uint64) ([]float64, blas.Matrix, error) {
 	const tolerance, nothing = 1e-8, 1e-10
-	found, err := operator.TopEigenpairs(ctx, eng, l, rank, operator.EigenOptions{Seed: seed, Tolerance: tolerance})
+	found, err := operator.TopEigenpairs(ctx, eng, l, rank,
+		operator.EigenOptions{Seed: seed, Tolerance: tolerance})
 	if err != nil {
 		return nil, blas.Matrix{}, err
 	}
@@ -358,7 +362,9 @@ func (l *leaves) principal(ctx context.Context, eng *engine.Engine, rank int, se
 		}
 	}
 	if len(roots) == 0 {
-		return nil, blas.Matrix{}, fault.Data("", "no tree separates any points: want cannot-links between points that differ, or a smaller min_leaf")
+		return nil, blas.Matrix{},
+			fault.Data("", "no tree separates any points: want cannot-links between points that differ, or "+
+				"a smaller min_leaf")
 	}
 	u := eng.NewMatrix(l.Order(), len(roots))
 	for c := range roots {

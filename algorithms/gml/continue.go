@@ -30,7 +30,8 @@ import (
 // Errors are those of [learner.Learner.Fit]. Other points, a link that contradicts one of m, and a
 // model without the data for this are a *fault.DataError. A model lacks the data if its file is of
 // an earlier version, or if its data-dependent prior was built on given similarities or vectors.
-func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points,
+	set *links.Set) (algorithms.Model, error) {
 	f, err := m.more(eng, x, set)
 	if err != nil {
 		return nil, err
@@ -63,7 +64,9 @@ func (m *Model) base() (kernel.Spec, error) {
 		return m.Kernel().Spec(), nil
 	}
 	if !(m.sigma() > 0) || !(m.about.Alpha > 0) {
-		return kernel.Spec{}, fault.Data("", "the model has the kernel %s times %g: want a Gaussian kernel times a number > 0 for prior=rbf", m.Kernel(), m.about.Alpha)
+		return kernel.Spec{},
+			fault.Data("", "the model has the kernel %s times %g: want a Gaussian kernel times a number > "+
+				"0 for prior=rbf", m.Kernel(), m.about.Alpha)
 	}
 	_, base, on := strings.Cut(m.Kernel().String(), "@")
 	if !on {
@@ -77,11 +80,13 @@ func (m *Model) sigma() float64 { return sigma(m.Kernel().String()) }
 
 // turned returns the map of the model that links are added to, for the kernel that was learned from
 // all links. It returns nil if there is no such model, or if new directions are to be computed.
-func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*fitted.Map, error) {
+func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Constraint,
+	r *logdet.Result) (*fitted.Map, error) {
 	if f.before == nil || f.Params.Dims > 0 {
 		return nil, nil
 	}
-	return f.before.warm.Rotated(ctx, f.Eng, f.before.Map, f.on(f.before.Kernel(), 1, linked), f.targets, constraints, r)
+	return f.before.warm.Rotated(ctx, f.Eng, f.before.Map, f.on(f.before.Kernel(), 1, linked), f.targets,
+		constraints, r)
 }
 
 // on returns a kernel times scale with the linked points.

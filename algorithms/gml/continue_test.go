@@ -72,7 +72,8 @@ func addLinksProperty(t *rapid.T) {
 	x, _, _ := enginetest.Rings(t, n, 2, rapid.Uint64().Draw(t, "points"))
 	list := enginetest.Mixed(n, 2, rapid.IntRange(4, 20).Draw(t, "links"), rapid.Uint64().Draw(t, "seed"))
 	all := variants()
-	l := all[rapid.SampledFrom([]string{"rbf", "spectral", "datadep", "lle", "nystrom", "normalized nystrom"}).Draw(t, "variant")]
+	l := all[rapid.SampledFrom([]string{"rbf", "spectral", "datadep", "lle", "nystrom",
+		"normalized nystrom"}).Draw(t, "variant")]
 	if rapid.Bool().Draw(t, "on a kernel") && l.Params.Prior == RBF {
 		l.Kernel, _ = kernel.Parse("poly:degree=2,coef=1,scale=0.1")
 	}
@@ -93,12 +94,15 @@ func addLinksProperty(t *rapid.T) {
 		return enginetest.Reread(t, added, Decode)
 	}
 	got := add(m, list[1:]) // some of these are already links of the model
-	if got.Params() != m.Params() || got.about.Bounds != m.about.Bounds || !slices.Equal(got.weights, m.weights) || got.Kernel().Spec() != m.Kernel().Spec() || got.about.Alpha != m.about.Alpha {
+	if got.Params() != m.Params() || got.about.Bounds != m.about.Bounds ||
+		!slices.Equal(got.weights, m.weights) || got.Kernel().Spec() != m.Kernel().Spec() ||
+		got.about.Alpha != m.about.Alpha {
 		t.Fatalf("another prior or other bounds: %+v, %+v", got.about, m.about)
 	}
 	want := add(without(m), list)
 	if !got.Status().Converged && want.Status().Converged || !(got.Residual() <= 1e-7+10*want.Residual()) {
-		t.Fatalf("status %+v, residual %g, without multipliers %g", got.Status(), got.Residual(), want.Residual())
+		t.Fatalf("status %+v, residual %g, without multipliers %g", got.Status(), got.Residual(),
+			want.Residual())
 	}
 	if !want.Status().Converged || want.Residual() > 1e-7 {
 		// The weights of eigenvectors, or the multipliers, differ by so much that rounding leaves
@@ -110,7 +114,8 @@ func addLinksProperty(t *rapid.T) {
 	}
 	wantSame(t, "without multipliers", got, want, x, near)
 	if l.Params.Outer == 1 {
-		wantSame(t, "a fit of all links", got, fittest.Fit[*Model](t, l, x, enginetest.Links(t, n, list)), x, near)
+		wantSame(t, "a fit of all links", got, fittest.Fit[*Model](t, l, x, enginetest.Links(t, n, list)), x,
+			near)
 	}
 	// Two steps give the same result as one.
 	wantSame(t, "step by step", add(add(m, list[first:first+1]), list), got, x, near)
@@ -187,15 +192,19 @@ func TestAddLinksRejects(t *testing.T) {
 			set  *links.Set
 			word string
 		}{
-			"fewer points":      {m, x.Select([]int{1, 2, 3}), enginetest.Links(t, 3, enginetest.Mixed(3, 2, 5, 1)), "40"},
-			"other rows":        {m, x, enginetest.Links(t, 41, []links.Link{links.NewLink(0, 40, links.Must)}), "41"},
-			"contradiction":     {m, x, enginetest.Links(t, 40, []links.Link{against}), "must"},
-			"no links":          {m, x, enginetest.Links(t, 40, nil), "want at least one"},
-			"old file":          {enginetest.Reread(t, &old, Decode), x, set, "want a fit with all links"},
-			"given":             {enginetest.Reread(t, fittest.Fit[*Model](t, given, x, set), Decode), x, set, "want a fit with all links"},
+			"fewer points": {m, x.Select([]int{1, 2, 3}),
+				enginetest.Links(t, 3, enginetest.Mixed(3, 2, 5, 1)), "40"},
+			"other rows": {m, x,
+				enginetest.Links(t, 41, []links.Link{links.NewLink(0, 40, links.Must)}), "41"},
+			"contradiction": {m, x, enginetest.Links(t, 40, []links.Link{against}), "must"},
+			"no links":      {m, x, enginetest.Links(t, 40, nil), "want at least one"},
+			"old file":      {enginetest.Reread(t, &old, Decode), x, set, "want a fit with all links"},
+			"given": {enginetest.Reread(t, fittest.Fit[*Model](t, given, x, set), Decode), x, set,
+				"want a fit with all links"},
 			"other multipliers": {&other, x, set, "do not fit these points"},
 		} {
-			if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {
+			if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) ||
+				!strings.Contains(err.Error(), c.word) {
 				t.Errorf("%s, %s: error %v, want one of the input with %q", name, what, err, c.word)
 			}
 		}
@@ -213,7 +222,8 @@ func TestFactorInFile(t *testing.T) {
 	x, _, set := enginetest.Rings(t, 60, 20, 5)
 	m := fittest.Fit[*Model](t, of(Spectral), x, set)
 	r := m.Dim()
-	for name, data := range map[string][]float64{"zeros": make([]float64, r*r), "NaN": slices.Repeat([]float64{math.NaN()}, r*r), "small": {1}} {
+	for name, data := range map[string][]float64{"zeros": make([]float64, r*r),
+		"NaN": slices.Repeat([]float64{math.NaN()}, r*r), "small": {1}} {
 		f := &model.File{}
 		if err := m.Encode(f); err != nil {
 			t.Fatal(err)

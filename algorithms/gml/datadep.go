@@ -44,13 +44,16 @@ func (f *fit) datadep(ctx context.Context) (*learned, error) {
 		return nil, err
 	}
 	n, r := f.X.Len(), len(basis.Values)
-	if err := f.Eng.Check(fmt.Sprintf("deformed kernel matrix of %d points", n), 4*engine.MatrixBytes(n, n), "use fewer points, or prior=rbf"); err != nil {
+	if err := f.Eng.Check(fmt.Sprintf("deformed kernel matrix of %d points", n), 4*engine.MatrixBytes(n, n),
+		"use fewer points, or prior=rbf"); err != nil {
 		return nil, err
 	}
 	d := &deformed{fit: f, theta: make([]float64, r), linked: f.targets.Linked()}
 	if f.before != nil {
 		if len(f.before.weights) != r {
-			return nil, fault.Data("", "these points have a basis of %d vectors: want the %d vectors of the model, from the points that it was fitted on", r, len(f.before.weights))
+			return nil, fault.Data("",
+				"these points have a basis of %d vectors: want the %d vectors of the model, from the "+
+					"points that it was fitted on", r, len(f.before.weights))
 		}
 		d.theta = slices.Clone(f.before.weights)
 	}
@@ -211,7 +214,8 @@ func (d *deformed) energies(b blas.Matrix) []float64 {
 func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*fitted.Map, error) {
 	n := d.X.Len()
 	rows := logdetmetric.SupportRows(d.linked, n, d.Seed)
-	if err := d.Eng.Check("learned kernel matrix", 3*engine.MatrixBytes(len(rows), n), "use fewer points"); err != nil {
+	if err := d.Eng.Check("learned kernel matrix", 3*engine.MatrixBytes(len(rows), n),
+		"use fewer points"); err != nil {
 		return nil, err
 	}
 	across := d.among(rows, d.linked)
@@ -300,7 +304,8 @@ type thetaPoint struct {
 	value        float64
 }
 
-func stepTheta(eng *engine.Engine, c blas.Matrix, k []float64, from thetaPoint, step float64) (thetaPoint, float64, error) {
+func stepTheta(eng *engine.Engine, c blas.Matrix, k []float64, from thetaPoint,
+	step float64) (thetaPoint, float64, error) {
 	for range 60 {
 		to := make([]float64, len(k))
 		for i, v := range from.theta {

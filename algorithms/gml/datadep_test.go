@@ -53,7 +53,8 @@ func TestTheta(t *testing.T) {
 			h := 1e-5 * (1e-2 + theta[i])
 			up[i] += h
 			down[i] = max(0, down[i]-h)
-			if want := (value(up).value - value(down).value) / (up[i] - down[i]); math.Abs(best.slope[i]-want) > 1e-3*(1+math.Abs(want)) {
+			if want := (value(up).value - value(down).value) /
+				(up[i] - down[i]); math.Abs(best.slope[i]-want) > 1e-3*(1+math.Abs(want)) {
 				t.Fatalf("slope %d is %g, differences give %g", i, best.slope[i], want)
 			}
 		}
@@ -89,7 +90,8 @@ func TestDeformed(t *testing.T) {
 	all := &points.Dense{N: n + others, D: 2, Data: enginetest.Matrix(rng, n+others, 2, 0).Data}
 	train := points.Slice(all, 0, n)
 	l := of(DataDep)
-	d := &deformed{fit: begin(l.Params, l.Begin(eng, train, nil)), theta: []float64{0, 0.4, 3}, linked: []int{1, 4, 5, 9}}
+	d := &deformed{fit: begin(l.Params, l.Begin(eng, train, nil)), theta: []float64{0, 0.4, 3},
+		linked: []int{1, 4, 5, 9}}
 	if d.s, err = k.Gram(ctx, eng, train); err != nil {
 		t.Fatal(err)
 	}

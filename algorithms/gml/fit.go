@@ -55,7 +55,9 @@ func (p Params) Learn(ctx context.Context, of *learner.Fit) (algorithms.Model, e
 // named adds to the error of a singular matrix which matrix it is.
 func named(err error) error {
 	if singular, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
-		return fault.Data("", "gml: a learned kernel matrix is singular to rounding (%w): want a matrix of full rank; use a smaller gamma, a narrower kernel, or no links between points that nearly coincide", singular)
+		return fault.Data("",
+			"gml: a learned kernel matrix is singular to rounding (%w): want a matrix of full rank; use a "+
+				"smaller gamma, a narrower kernel, or no links between points that nearly coincide", singular)
 	}
 	return err
 }
@@ -80,10 +82,12 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{kept: learned.kept}
-	if f.Params.Prior != DataDep || f.Params.Graph != graphkernel.Given && f.given == nil { // a model does not store these
+	// a model does not store these
+	if f.Params.Prior != DataDep || f.Params.Graph != graphkernel.Given && f.given == nil {
 		m.warm = f.targets.WarmStart(f.last, f.Seed)
 	}
-	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: len(f.trace), Message: f.message})
+	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: len(f.trace),
+		Message: f.message})
 	m.Traced = fitted.NewTraced(learned.Map, f.Params, status, f.trace)
 	return m, ctx.Err()
 }
@@ -126,7 +130,8 @@ func (f *fit) options() logdet.Options {
 func (f *fit) project(run func(o logdet.Options) (*logdet.Result, error)) (*logdet.Result, error) {
 	o := f.options()
 	r, err := run(o)
-	if f.before == nil && o.Start != nil && fault.IsInput(err) { // rounds of another gamma led to a prior for which these multipliers are too large
+	// rounds of another gamma led to a prior for which these multipliers are too large
+	if f.before == nil && o.Start != nil && fault.IsInput(err) {
 		o.Start = nil
 		r, err = run(o)
 	}
@@ -175,10 +180,14 @@ func (f *fit) round(r *logdet.Result) (last, worse bool) {
 		}
 	}
 	f.trace = append(f.trace, objective)
-	f.Report(algorithms.Progress{Stage: "rounds", Done: len(f.trace), Total: f.Params.Outer, Objective: objective, Residual: r.Change})
+	f.Report(algorithms.Progress{Stage: "rounds", Done: len(f.trace), Total: f.Params.Outer,
+		Objective: objective, Residual: r.Change})
 	if f.message = ""; !r.Converged {
-		f.message = fmt.Sprintf("%d sweeps did not reach the tolerance %g in round %d, the duality gap is %.2g of the objective: raise max_iter or tol", r.Sweeps, f.Params.Tol, len(f.trace), r.RelativeGap())
+		f.message = fmt.Sprintf(
+			"%d sweeps did not reach the tolerance %g in round %d, the duality gap is %.2g of the "+
+				"objective: raise max_iter or tol", r.Sweeps, f.Params.Tol, len(f.trace), r.RelativeGap())
 	}
 	f.converged = r.Converged
-	return f.before != nil || len(f.trace) >= f.Params.Outer || before-objective < f.Params.Tol*math.Abs(before), false
+	return f.before != nil || len(f.trace) >= f.Params.Outer ||
+		before-objective < f.Params.Tol*math.Abs(before), false
 }

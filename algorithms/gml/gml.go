@@ -166,11 +166,15 @@ func (p Params) Validate() error {
 	}
 	switch {
 	case p.Prior != RBF && p.Graph == graphkernel.Dense:
-		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE for priors on a graph"}
+		return &fault.ParamError{Param: "graph", Value: string(p.Graph),
+			Want: "knn, eps:R or @FILE for priors on a graph"}
 	case p.Landmarks > 0 && (p.Prior != RBF || p.Outer > 1):
-		return &fault.ParamError{Param: "landmarks", Value: p.Landmarks, Want: "auto or 0, except for prior=rbf with outer=1"}
-	case p.Extension == Nystrom && (p.Prior != Spectral || p.Basis != FromLaplacian || p.Graph != graphkernel.KNN):
-		return &fault.ParamError{Param: "extension", Value: string(p.Extension), Want: "barycentric, except for prior=spectral with basis=laplacian and graph=knn"}
+		return &fault.ParamError{Param: "landmarks", Value: p.Landmarks,
+			Want: "auto or 0, except for prior=rbf with outer=1"}
+	case p.Extension == Nystrom &&
+		(p.Prior != Spectral || p.Basis != FromLaplacian || p.Graph != graphkernel.KNN):
+		return &fault.ParamError{Param: "extension", Value: string(p.Extension),
+			Want: "barycentric, except for prior=spectral with basis=laplacian and graph=knn"}
 	}
 	return nil
 }

@@ -63,7 +63,8 @@ func TestDims(t *testing.T) {
 		for i := range n {
 			for j := range dims {
 				if d := math.Abs(got.At(i, j)) - math.Abs(want.At(i, j)); !(math.Abs(d) <= 1e-7) {
-					t.Fatalf("%s: column %d of point %d is %g, of all directions %g", prior, j, i, got.At(i, j), want.At(i, j))
+					t.Fatalf("%s: column %d of point %d is %g, of all directions %g", prior, j, i,
+						got.At(i, j), want.At(i, j))
 				}
 			}
 		}
@@ -99,7 +100,8 @@ func variants() map[string]Learner {
 // optimality conditions.
 func TestMonotone(t *testing.T) {
 	propertytest.CheckSome(t, 20, func(rt *rapid.T) {
-		x, _, set := enginetest.Rings(rt, rapid.IntRange(40, 90).Draw(rt, "n"), rapid.IntRange(5, 30).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Rings(rt, rapid.IntRange(40, 90).Draw(rt, "n"),
+			rapid.IntRange(5, 30).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
 		l := of(rapid.SampledFrom([]Prior{RBF, Spectral, DataDep}).Draw(rt, "prior"))
 		l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(rt, "gamma")
 		l.Params.Laplacian = rapid.SampledFrom([]Laplacian{Unnormalized, Normalized}).Draw(rt, "laplacian")
@@ -133,7 +135,8 @@ func TestMonotone(t *testing.T) {
 func TestConverged(t *testing.T) {
 	propertytest.CheckSome(t, 20, func(rt *rapid.T) {
 		n := rapid.IntRange(40, 90).Draw(rt, "n")
-		x, _, set := enginetest.Rings(rt, n, rapid.IntRange(5, n/2).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Rings(rt, n, rapid.IntRange(5, n/2).Draw(rt, "pairs"),
+			rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
 		f := begin(l.Params, l.Begin(enginetest.New(rt, 0), x, set))
 		m, err := f.model(t.Context())
@@ -151,7 +154,8 @@ func TestConverged(t *testing.T) {
 				sign, slack = -1, min(p, c.Bound)
 			}
 			price := slack/c.Bound - math.Log(slack/c.Bound) - 1
-			share := gamma*c.Weight*(price-math.Log(c.Bound/f.last.Bounds[at])) - sign*f.last.Multipliers[at]*p
+			share := gamma*c.Weight*(price-math.Log(c.Bound/f.last.Bounds[at])) -
+				sign*f.last.Multipliers[at]*p
 			if share < -1e-9 {
 				rt.Fatalf("constraint %d has the share %g of the gap", at, share)
 			}
@@ -242,14 +246,16 @@ func TestLearns(t *testing.T) {
 			t.Fatal(err)
 		}
 		same := x.Select([]int{5, 17}).(*points.Dense)
-		if z, err := m.Embed(ctx, eng, same); err != nil || math.Abs(z.At(0, 0)-train.At(5, 0)) > 1e-9 || math.Abs(z.At(1, 0)-train.At(17, 0)) > 1e-9 {
+		if z, err := m.Embed(ctx, eng, same); err != nil || math.Abs(z.At(0, 0)-train.At(5, 0)) > 1e-9 ||
+			math.Abs(z.At(1, 0)-train.At(17, 0)) > 1e-9 {
 			t.Errorf("%s: training points embedded one by one have other coordinates (%v)", name, err)
 		}
 	}
 }
 
 // nearest returns how many of the other points are nearest to a point of x of their own class.
-func nearest(t *testing.T, m *Model, x *points.Dense, labels []string, other *points.Dense, classes []string) (right int) {
+func nearest(t *testing.T, m *Model, x *points.Dense, labels []string, other *points.Dense,
+	classes []string) (right int) {
 	t.Helper()
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	train, err := m.Embed(ctx, eng, x)
@@ -290,8 +296,11 @@ func TestModelFile(t *testing.T) {
 		other, _, _ := enginetest.Rings(t, 20, 2, 6)
 		a, errA := m.Embed(ctx, eng, other)
 		b, errB := back.Embed(ctx, eng, other)
-		if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Trace(), back.Trace()) || !slices.Equal(m.Weights(), back.Weights()) || *m.about.Gap != *back.about.Gap {
-			t.Errorf("%s: the model that was read differs from the one that was written (%v, %v)", name, errA, errB)
+		if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) ||
+			!slices.Equal(m.Trace(), back.Trace()) || !slices.Equal(m.Weights(), back.Weights()) ||
+			*m.about.Gap != *back.about.Gap {
+			t.Errorf("%s: the model that was read differs from the one that was written (%v, %v)", name, errA,
+				errB)
 		}
 	}
 }
@@ -353,8 +362,10 @@ func TestGivenBasis(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.Params.Basis, l.Basis = FromLLE, &operator.Eigenpairs{Vectors: b.Vectors, Values: b.Values}
-		if got := fittest.Fit[*Model](t, l, x, set); !slices.Equal(got.Trace(), want.Trace()) || !slices.Equal(got.Weights(), want.Weights()) {
-			t.Errorf("%s: with the basis given %v, %v, without %v, %v", name, got.Trace(), got.Weights(), want.Trace(), want.Weights())
+		if got := fittest.Fit[*Model](t, l, x, set); !slices.Equal(got.Trace(), want.Trace()) ||
+			!slices.Equal(got.Weights(), want.Weights()) {
+			t.Errorf("%s: with the basis given %v, %v, without %v, %v", name, got.Trace(), got.Weights(),
+				want.Trace(), want.Weights())
 		}
 	}
 }
@@ -366,7 +377,8 @@ func TestFreeConstant(t *testing.T) {
 	for seed := range uint64(5) {
 		x, _, set := enginetest.Rings(t, 80, 40, seed)
 		l := of(Spectral)
-		l.Params.Rank, l.Params.MaxIter, l.Params.Outer, l.Params.Lower = 8, 2000, 8, "5" // far beyond all distances
+		// far beyond all distances
+		l.Params.Rank, l.Params.MaxIter, l.Params.Outer, l.Params.Lower = 8, 2000, 8, "5"
 		with := fittest.Fit[*Model](t, l, x, set)
 		l.Params.FreeConstant = true
 		free := fittest.Fit[*Model](t, l, x, set)
@@ -426,7 +438,8 @@ func TestTriplets(t *testing.T) {
 		}
 		after := held(func(i, j int) float64 { return points.SquaredDistance(y.Row(i), y.Row(j)) })
 		if after < before+100 || m.about.Margin <= 0 {
-			t.Errorf("%s: of 1000 triplets %d hold, %d before (margin %g)", name, after, before, m.about.Margin)
+			t.Errorf("%s: of 1000 triplets %d hold, %d before (margin %g)", name, after, before,
+				m.about.Margin)
 		}
 	}
 }
@@ -474,17 +487,27 @@ func TestBadInput(t *testing.T) {
 		"given": {with(Spectral, func(l *Learner) {
 			l.Params.Extension, l.Params.Rank, l.Basis = Nystrom, 2, axes(60, 0, 1)
 		}), x, set},
-		"few given":    {with(Spectral, func(l *Learner) { l.Params.Rank, l.Basis = 3, axes(60, 0, 1) }), x, set},
-		"falling":      {with(Spectral, func(l *Learner) { l.Params.Rank, l.Basis = 2, axes(60, 1, 0) }), x, set},
-		"not a number": {with(Spectral, func(l *Learner) { l.Params.Rank, l.Basis = 2, axes(60, 1, math.NaN()) }), x, set},
+		"few given": {with(Spectral, func(l *Learner) {
+			l.Params.Rank, l.Basis = 3, axes(60, 0, 1)
+		}), x, set},
+		"falling": {with(Spectral, func(l *Learner) {
+			l.Params.Rank, l.Basis = 2, axes(60, 1, 0)
+		}), x, set},
+		"not a number": {with(Spectral, func(l *Learner) {
+			l.Params.Rank, l.Basis = 2, axes(60, 1, math.NaN())
+		}), x, set},
 		"oblique": {with(Spectral, func(l *Learner) {
 			l.Params.Rank, l.Basis = 2, axes(60, 0, 1)
 			l.Basis.Vectors.Set(0, 1, 0.1)
 		}), x, set},
-		"lle graph": {with(Spectral, func(l *Learner) { l.Params.Basis, l.Params.Graph, l.Params.Radius = FromLLE, graphkernel.Within, 1 }), x, set},
-		"triplets":  {with(RBF, func(l *Learner) { l.Triplets = []links.Triplet{{I: 0, J: 1, K: 60}} }), x, none},
-		"margin":    {with(RBF, func(l *Learner) { l.Params.Margin = "0" }), x, set},
-		"no shape":  {with(Spectral, func(l *Learner) { l.Params.Graph = graphkernel.Given }), x, set},
+		"lle graph": {with(Spectral, func(l *Learner) {
+			l.Params.Basis, l.Params.Graph, l.Params.Radius = FromLLE, graphkernel.Within, 1
+		}), x, set},
+		"triplets": {with(RBF, func(l *Learner) {
+			l.Triplets = []links.Triplet{{I: 0, J: 1, K: 60}}
+		}), x, none},
+		"margin":   {with(RBF, func(l *Learner) { l.Params.Margin = "0" }), x, set},
+		"no shape": {with(Spectral, func(l *Learner) { l.Params.Graph = graphkernel.Given }), x, set},
 	} {
 		if _, err := c.l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
@@ -502,11 +525,14 @@ func TestBadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "sweeps") || len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "parts") {
+	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "sweeps") || len(s.Notices) != 1 ||
+		!strings.Contains(s.Notices[0], "parts") {
 		t.Errorf("status %+v", s)
 	}
 	// Points that coincide do no harm; cannot-links between them are reported by row.
-	twins, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(10, 12, links.Must), links.NewLink(10, 13, links.Cannot)})
+	twins, err := links.New(60,
+		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot),
+			links.NewLink(10, 12, links.Must), links.NewLink(10, 13, links.Cannot)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -523,7 +549,8 @@ func TestBadInput(t *testing.T) {
 		about := m.(*Model).about
 		// In the coordinates of a graph's eigenvectors, twins are apart, because ties between their
 		// neighbors are broken differently.
-		if inSpace := l.Params.Prior != Spectral; inSpace && (about.Skipped < 1 || !strings.Contains(strings.Join(m.Status().Notices, ""), "2 and 3")) {
+		if inSpace := l.Params.Prior != Spectral; inSpace &&
+			(about.Skipped < 1 || !strings.Contains(strings.Join(m.Status().Notices, ""), "2 and 3")) {
 			t.Errorf("%s, twins: %d left out, notices %q", name, about.Skipped, m.Status().Notices)
 		}
 		if math.IsNaN(m.(*Model).Objective()) || !(about.Residual < 1e-2) {

@@ -22,14 +22,17 @@ import (
 type Model struct {
 	*fitted.Traced[Params] // the objective of every round, which falls
 	kept
-	warm *logdetmetric.WarmStart // nil if the model, or the file that it was read from, does not store the state for AddLinks
+	// nil if the model, or the file that it was read from, does not store the state for AddLinks
+	warm *logdetmetric.WarmStart
 }
 
 // kept is what a model stores in addition to its map.
 type kept struct {
 	about   about
-	weights []float64   // alpha of the spectral prior, theta of the data-dependent one
-	factor  blas.Matrix // L of A = L L' for the spectral prior: coordinates are the rows of G L; empty if the file has none
+	weights []float64 // alpha of the spectral prior, theta of the data-dependent one
+	// L of A = L L' for the spectral prior: coordinates are the rows of G L; empty if the file has
+	// none
+	factor blas.Matrix
 }
 
 var _ algorithms.Linker = (*Model)(nil)
@@ -42,7 +45,8 @@ type about struct {
 
 const (
 	tensorWeights = "gml.weights" // [r], of priors with eigenvectors
-	tensorFactor  = "gml.factor"  // [r, r], of the spectral prior, lower triangle; not in files of earlier versions
+	// [r, r], of the spectral prior, lower triangle; not in files of earlier versions
+	tensorFactor = "gml.factor"
 )
 
 // Residual returns the largest residual of the conditions of the optimum for the last prior.
@@ -69,7 +73,8 @@ func (m *Model) Describe() []algorithms.Statistic {
 		{Name: "objective", Value: m.Objective()},
 	}, m.about.Describe()...)
 	if m.weights != nil {
-		statistics = append(statistics, algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
+		statistics = append(statistics,
+			algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
 	}
 	return append(statistics, m.Held()...)
 }
@@ -78,7 +83,8 @@ func (m *Model) Describe() []algorithms.Statistic {
 // *fault.ParamError.
 func (m *Model) Formula() (formula.Map, error) {
 	if p := m.Params().Prior; p == Spectral {
-		return nil, &fault.ParamError{Param: "prior of the model", Value: string(p), Want: "rbf or datadep for a formula for new rows: fit gml again with prior=rbf"}
+		return nil, &fault.ParamError{Param: "prior of the model", Value: string(p),
+			Want: "rbf or datadep for a formula for new rows: fit gml again with prior=rbf"}
 	}
 	return m.Map.Formula()
 }
@@ -143,7 +149,8 @@ func (m *Model) decodeFactor(f *model.File) (err error) {
 	}
 	for i := range m.factor.Rows {
 		if v := m.factor.At(i, i); !(v > 0) {
-			return fault.Data("", "tensor %s: diagonal element %d is %g: want a number > 0", tensorFactor, i, v)
+			return fault.Data("", "tensor %s: diagonal element %d is %g: want a number > 0", tensorFactor, i,
+				v)
 		}
 	}
 	return nil

@@ -47,7 +47,8 @@ func (p Params) LearnPath(ctx context.Context, f *learner.Fit) (algorithms.Path,
 // of the fits. The result depends on the set of values, not on their order. A value that
 // [Params.Validate] refuses is a *fault.ParamError; other errors are those of Fit and of Distances
 // of a model.
-func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, gamma []float64) ([][]float64, error) {
+func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int,
+	gamma []float64) ([][]float64, error) {
 	return learner.Path(ctx, Method, gamma, p.check, p.fits(ctx, eng), func(m *Model) ([]float64, error) {
 		return m.Distances(ctx, eng, x, pairs)
 	})
@@ -55,7 +56,9 @@ func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Point
 
 // Models returns the model of each gamma, fitted as for Distances.
 func (p *Path) Models(ctx context.Context, eng *engine.Engine, gamma []float64) ([]*Model, error) {
-	return learner.Path(ctx, Method, gamma, p.check, p.fits(ctx, eng), func(m *Model) (*Model, error) { return m, nil })
+	return learner.Path(ctx, Method, gamma, p.check, p.fits(ctx, eng), func(m *Model) (*Model, error) {
+		return m, nil
+	})
 }
 
 func (p *Path) check(gamma float64) error { return p.at(gamma).Validate() }

@@ -21,7 +21,8 @@ import (
 var grid = []float64{1, 0.1, 10, 1}
 
 // models returns the models for the values.
-func models(t enginetest.Fataler, l Learner, x points.Points, set *links.Set, workers int, gamma []float64) []*Model {
+func models(t enginetest.Fataler, l Learner, x points.Points, set *links.Set, workers int,
+	gamma []float64) []*Model {
 	t.Helper()
 	ctx, eng := context.Background(), enginetest.New(t, workers)
 	path, err := l.FitPath(ctx, eng, x, set)
@@ -41,7 +42,8 @@ func TestPathIsTheFits(t *testing.T) {
 	propertytest.CheckSome(t, 25, func(rt *rapid.T) {
 		n := rapid.IntRange(30, 40).Draw(rt, "n")
 		x, _, _ := enginetest.Rings(t, n, 2, rapid.Uint64().Draw(rt, "points"))
-		set, err := links.New(n, enginetest.Mixed(n, 2, rapid.IntRange(4, 10).Draw(rt, "links"), rapid.Uint64().Draw(rt, "seed")))
+		set, err := links.New(n,
+			enginetest.Mixed(n, 2, rapid.IntRange(4, 10).Draw(rt, "links"), rapid.Uint64().Draw(rt, "seed")))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -97,7 +99,8 @@ func TestPathDistances(t *testing.T) {
 		want, got := distances(1, grid), distances(3, turned)
 		for at := range grid {
 			if !slices.Equal(got[len(grid)-1-at], want[at]) {
-				t.Errorf("%s, gamma = %g: distances %v in another order and on three workers, %v", name, grid[at], got[len(grid)-1-at], want[at])
+				t.Errorf("%s, gamma = %g: distances %v in another order and on three workers, %v", name,
+					grid[at], got[len(grid)-1-at], want[at])
 			}
 		}
 	}
@@ -148,7 +151,8 @@ func TestPathErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var param *fault.ParamError
-	if _, err := path.Distances(ctx, eng, x, nil, []float64{1, -1}); !errors.As(err, &param) || param.Param != "gamma" {
+	if _, err := path.Distances(ctx, eng, x, nil, []float64{1, -1}); !errors.As(err, &param) ||
+		param.Param != "gamma" {
 		t.Errorf("gamma = -1: %v", err)
 	}
 	stopped, stop := context.WithCancel(ctx)

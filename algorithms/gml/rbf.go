@@ -39,7 +39,8 @@ func (f *fit) rbf(ctx context.Context) (*learned, error) {
 		return small, err
 	}
 	m := len(w.linked)
-	if err := f.Eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links, landmarks, or the method parts"); err != nil {
+	if err := f.Eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m),
+		"use fewer links, landmarks, or the method parts"); err != nil {
 		return nil, err
 	}
 	if w.squared, err = base.SquaredDistances(ctx, f.Eng, f.X.Select(w.linked)); err != nil {
@@ -201,7 +202,9 @@ func (w *width) meanDistance(ctx context.Context) (float64, error) {
 	}
 	v := sigma(spec.String())
 	if !(v > 0) {
-		return 0, fault.Data("", "the mean distance of the points is 0 or not finite, so it cannot be a width: want points that differ")
+		return 0, fault.Data("",
+			"the mean distance of the points is 0 or not finite, so it cannot be a width: want points that "+
+				"differ")
 	}
 	return v, nil
 }

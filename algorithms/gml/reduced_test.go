@@ -65,7 +65,8 @@ func furthest(t *testing.T, x *points.Dense, a, b *Model) float64 {
 }
 
 // fitted fits the whole kernel to a high accuracy with some landmarks.
-func fittedGML(t *testing.T, x *points.Dense, set *links.Set, gamma, width float64, landmarks int, seed uint64) *Model {
+func fittedGML(t *testing.T, x *points.Dense, set *links.Set, gamma, width float64, landmarks int,
+	seed uint64) *Model {
 	t.Helper()
 	l := Learner{Params: DefaultParams(), Seed: seed}
 	l.Params.Dims = 0
@@ -104,7 +105,8 @@ func TestLandmarks(t *testing.T) {
 		d := furthest(t, x, whole, m)
 		t.Logf("%d landmarks leave %.2g: distances differ by %.2g", m.about.Landmarks, m.about.Rest, d)
 		if d > c.apart || d > before {
-			t.Errorf("%d landmarks: distances differ by %.2g: want at most %g, and %.2g as with fewer", c.landmarks, d, c.apart, before)
+			t.Errorf("%d landmarks: distances differ by %.2g: want at most %g, and %.2g as with fewer",
+				c.landmarks, d, c.apart, before)
 		}
 		before = d
 	}
@@ -117,7 +119,8 @@ func TestLandmarksMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := fittedGML(t, x, some, 0.1, 1, 20, 1).AddLinks(context.Background(), enginetest.New(t, 0), x, set)
+	more, err := fittedGML(t, x, some, 0.1, 1, 20, 1).AddLinks(context.Background(), enginetest.New(t, 0), x,
+		set)
 	if err != nil {
 		t.Fatal(err)
 	}

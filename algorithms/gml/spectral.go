@@ -55,8 +55,9 @@ func (f *fit) vectors(ctx context.Context, k kernel.Kernel) (*basis.Basis, error
 		r = max(2, min(40, f.X.Len()/10))
 	}
 	return basis.Choice{
-		Kind: f.Params.Basis, Normalized: f.Params.Laplacian == Normalized, Neighborhood: f.Params.Neighborhood,
-		Rank: r, Similarities: f.Similarities, Seed: f.Seed,
+		Kind: f.Params.Basis, Normalized: f.Params.Laplacian == Normalized,
+		Neighborhood: f.Params.Neighborhood,
+		Rank:         r, Similarities: f.Similarities, Seed: f.Seed,
 	}.Make(ctx, f.Eng, k, f.X)
 }
 
@@ -88,7 +89,9 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		g      blas.Matrix
 	}
 	for {
-		res, err := f.project(func(o logdet.Options) (*logdet.Result, error) { return logdet.Rows(ctx, f.Eng, g, constraints, o) })
+		res, err := f.project(func(o logdet.Options) (*logdet.Result, error) {
+			return logdet.Rows(ctx, f.Eng, g, constraints, o)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +126,8 @@ func (f *fit) factor(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
 }
 
 // coordinates returns the model whose coordinates are the rows of G L, A = L L'.
-func (f *fit) coordinates(ctx context.Context, k kernel.Kernel, b *basis.Basis, g blas.Matrix, res *logdet.Result, check logdet.KKT, alpha []float64) (*learned, error) {
+func (f *fit) coordinates(ctx context.Context, k kernel.Kernel, b *basis.Basis, g blas.Matrix,
+	res *logdet.Result, check logdet.KKT, alpha []float64) (*learned, error) {
 	l, err := f.factor(ctx, res.A)
 	if err != nil {
 		return nil, err
@@ -131,7 +135,8 @@ func (f *fit) coordinates(ctx context.Context, k kernel.Kernel, b *basis.Basis, 
 	m := &learned{kept: kept{f.about(res, check), alpha, l}}
 	if f.Params.Extension == Nystrom {
 		if b.Degrees == nil {
-			return nil, &fault.ParamError{Param: "extension", Value: string(Nystrom), Want: "barycentric for a given basis"}
+			return nil, &fault.ParamError{Param: "extension", Value: string(Nystrom),
+				Want: "barycentric for a given basis"}
 		}
 		turn := blas.NewMatrix(l.Rows, l.Rows) // diag(alpha)^1/2 L
 		for i := range turn.Rows {
@@ -139,7 +144,8 @@ func (f *fit) coordinates(ctx context.Context, k kernel.Kernel, b *basis.Basis, 
 			f.Eng.Backend().Kernels().Scale(math.Sqrt(alpha[i]), turn.Row(i))
 		}
 		m.Map = outofsample.NewNystrom(f.Eng, Method, k, f.X, outofsample.NystromRule{
-			Vectors: b.Vectors, Values: b.Values, Turn: turn, Degrees: b.Degrees, Neighbors: min(f.Params.Neighbors, f.X.Len()),
+			Vectors: b.Vectors, Values: b.Values, Turn: turn, Degrees: b.Degrees,
+			Neighbors:  min(f.Params.Neighbors, f.X.Len()),
 			Similarity: b.Similarity, Normalized: f.Params.Laplacian == Normalized,
 		})
 		return m, nil

@@ -64,7 +64,8 @@ func wantSameModel(t enginetest.Fataler, eng *engine.Engine, got, want *kbeta.Mo
 	t.Helper()
 	mu, beta, d := got.Spectrum()
 	wantMu, wantBeta, wantD := want.Spectrum()
-	if !slices.Equal(mu, wantMu) || !slices.Equal(beta, wantBeta) || !slices.Equal(d, wantD) || !slices.Equal(got.DistantMustLinks(), want.DistantMustLinks()) {
+	if !slices.Equal(mu, wantMu) || !slices.Equal(beta, wantBeta) || !slices.Equal(d, wantD) ||
+		!slices.Equal(got.DistantMustLinks(), want.DistantMustLinks()) {
 		t.Fatal("the weights differ from those of a fit", beta, wantBeta)
 	}
 	a, errA := got.Embed(context.Background(), eng, x)
@@ -85,19 +86,24 @@ func TestAddLinks(t *testing.T) {
 		l.Params.Landmarks = rapid.SampledFrom([]int{0, n / 2}).Draw(rt, "landmarks")
 		l.Params.Cannot = rapid.SampledFrom([]float64{0, 0.5}).Draw(rt, "cannot")
 		l.Params.RegD = rapid.SampledFrom([]float64{0, 1e-6, 0.1}).Draw(rt, "reg_d")
-		first, err := l.Fit(ctx, eng, x, enginetest.Links(rt, n, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 5, links.Cannot)}))
+		first, err := l.Fit(ctx, eng, x,
+			enginetest.Links(rt, n,
+				[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 5, links.Cannot)}))
 		if err != nil {
 			rt.Fatal(err)
 		}
 		got, rows := reread(rt, first)
 		list := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 5, links.Cannot)}
-		for _, link := range linked(rows, rapid.IntRange(2, 30).Draw(rt, "links"), rapid.Uint64().Draw(rt, "which")) {
-			if pair := [2]int{min(link.I, link.J), max(link.I, link.J)}; pair != [2]int{0, 1} && pair != [2]int{2, 5} {
+		for _, link := range linked(rows, rapid.IntRange(2, 30).Draw(rt, "links"),
+			rapid.Uint64().Draw(rt, "which")) {
+			if pair := [2]int{min(link.I, link.J), max(link.I, link.J)}; pair != [2]int{0, 1} &&
+				pair != [2]int{2, 5} {
 				list = append(list, link)
 			}
 		}
 		cut := rapid.IntRange(1, len(list)).Draw(rt, "cut")
-		for _, part := range [][]links.Link{list[:cut], list[cut:]} { // the first part repeats a link of the model
+		// the first part repeats a link of the model
+		for _, part := range [][]links.Link{list[:cut], list[cut:]} {
 			if len(part) == 0 {
 				continue
 			}
@@ -144,18 +150,23 @@ func TestAddLinksRejects(t *testing.T) {
 		set  *links.Set
 		word string
 	}{
-		"fewer points":  {all, x.Select([]int{1, 2, 3}), enginetest.Links(t, 3, []links.Link{links.NewLink(0, 1, links.Must)}), "40"},
-		"other rows":    {all, x, enginetest.Links(t, 41, []links.Link{links.NewLink(0, 40, links.Must)}), "41"},
+		"fewer points": {all, x.Select([]int{1, 2, 3}),
+			enginetest.Links(t, 3, []links.Link{links.NewLink(0, 1, links.Must)}), "40"},
+		"other rows": {all, x, enginetest.Links(t, 41, []links.Link{links.NewLink(0, 40, links.Must)}),
+			"41"},
 		"contradiction": {all, x, enginetest.Links(t, n, []links.Link{against}), "must"},
 		"no links":      {all, x, enginetest.Links(t, n, nil), "want at least one"},
-		"no landmark":   {few, x, enginetest.Links(t, n, []links.Link{links.NewLink(rows[0], outside, links.Must)}), "landmarks"},
-		"old file":      {before, x, set, "want a fit with all links"},
+		"no landmark": {few, x,
+			enginetest.Links(t, n, []links.Link{links.NewLink(rows[0], outside, links.Must)}), "landmarks"},
+		"old file": {before, x, set, "want a fit with all links"},
 	} {
-		if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {
+		if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) ||
+			!strings.Contains(err.Error(), c.word) {
 			t.Errorf("%s: error %v, want one of the input with %q", name, err, c.word)
 		}
 	}
-	if _, err := few.AddLinks(ctx, eng, x, enginetest.Links(t, n, []links.Link{links.NewLink(rows[0], outside, links.Cannot)})); err != nil {
+	if _, err := few.AddLinks(ctx, eng, x,
+		enginetest.Links(t, n, []links.Link{links.NewLink(rows[0], outside, links.Cannot)})); err != nil {
 		t.Errorf("a cannot-link, which is ignored: %v", err)
 	}
 	done, cancel := context.WithCancel(ctx)

@@ -48,8 +48,9 @@ func (p Params) Among(rows []int) (Params, error) {
 		}
 	}
 	if p.LandmarkRows == nil {
-		return p, fault.Data("", "kbeta: none of the %d landmarks is among these %d points: want at least one "+
-			"there", len(given), len(rows))
+		return p, fault.Data("",
+			"kbeta: none of the %d landmarks is among these %d points: want at least one "+
+				"there", len(given), len(rows))
 	}
 	return p, nil
 }
@@ -80,9 +81,11 @@ func (p Params) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 
 // fit learns from the landmarks x and the links, and returns the model with these notices and its
 // own.
-func (m *metric) fit(ctx context.Context, f *learner.Fit, x points.Points, notices []string, stage func(string)) (*Model, error) {
+func (m *metric) fit(ctx context.Context, f *learner.Fit, x points.Points, notices []string,
+	stage func(string)) (*Model, error) {
 	if m.params.Neighbors >= x.Len() && m.params.Extension == Reconstruction {
-		return nil, &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
+		return nil, &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors,
+			Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
 	}
 	stage("eigenvectors")
 	m.support = fitted.StripPoints(x)
@@ -97,13 +100,15 @@ func (m *metric) fit(ctx context.Context, f *learner.Fit, x points.Points, notic
 
 func checkLinks(set *links.Set) error {
 	if must, cannot := set.Count(); must == 0 {
-		return fault.Data("", "kbeta learns from must-links: want at least one, got none (%d cannot-links)", cannot)
+		return fault.Data("", "kbeta learns from must-links: want at least one, got none (%d cannot-links)",
+			cannot)
 	}
 	return nil
 }
 
 // landmarks returns the rows of the landmarks, ascending, and notices about them.
-func (p Params) landmarks(ctx context.Context, f *learner.Fit, src landmarks.Source) ([]int, []string, error) {
+func (p Params) landmarks(ctx context.Context, f *learner.Fit,
+	src landmarks.Source) ([]int, []string, error) {
 	n := src.Len()
 	var notices []string
 	linked := make([]bool, n)
@@ -130,7 +135,8 @@ func (p Params) landmarks(ctx context.Context, f *learner.Fit, src landmarks.Sou
 		for place, i := range rows {
 			switch {
 			case i < 0 || i >= n:
-				return nil, nil, &fault.DataError{Row: place, Err: fmt.Errorf("landmark %d does not exist: want 0 to %d", i, n-1)}
+				return nil, nil, &fault.DataError{Row: place,
+					Err: fmt.Errorf("landmark %d does not exist: want 0 to %d", i, n-1)}
 			case linked[i]:
 				added--
 			default:
@@ -139,7 +145,8 @@ func (p Params) landmarks(ctx context.Context, f *learner.Fit, src landmarks.Sou
 			}
 		}
 		if added > 0 {
-			notices = append(notices, fmt.Sprintf("%d linked points are landmarks in addition to the given ones", added))
+			notices = append(notices,
+				fmt.Sprintf("%d linked points are landmarks in addition to the given ones", added))
 		}
 		count = len(given)
 	}
@@ -147,9 +154,11 @@ func (p Params) landmarks(ctx context.Context, f *learner.Fit, src landmarks.Sou
 	case count == 0 || count > n && p.LandmarkRows == nil && p.Landmarks == n:
 		count = n
 	case count > n:
-		return nil, nil, &fault.ParamError{Param: "landmarks", Value: count, Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
+		return nil, nil, &fault.ParamError{Param: "landmarks", Value: count,
+			Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
 	case count < len(given):
-		notices = append(notices, fmt.Sprintf("landmarks raised from %d to %d, the number of linked points", count, len(given)))
+		notices = append(notices,
+			fmt.Sprintf("landmarks raised from %d to %d, the number of linked points", count, len(given)))
 		count = len(given)
 	}
 	rule := p.Rule
@@ -167,7 +176,8 @@ func (p Params) landmarks(ctx context.Context, f *learner.Fit, src landmarks.Sou
 
 // ignored returns the notice that cannot-links are ignored.
 func ignored(count int) string {
-	return fmt.Sprintf("kbeta uses must-links only: %d cannot-links ignored (set cannot > 0 to use them)", count)
+	return fmt.Sprintf("kbeta uses must-links only: %d cannot-links ignored (set cannot > 0 to use them)",
+		count)
 }
 
 // RowsOf returns the rows of the landmarks, which include the points of links. p.Rule must be
@@ -222,5 +232,6 @@ func (n absent) Diagonal(context.Context) ([]float64, error) { return nil, n.err
 func (n absent) Columns(context.Context, []int, int, int, blas.Matrix) error { return n.err() }
 
 func (n absent) err() error {
-	return fmt.Errorf("kbeta: %d points are not available: want a landmark rule that does not read points", int(n))
+	return fmt.Errorf("kbeta: %d points are not available: want a landmark rule that does not read points",
+		int(n))
 }

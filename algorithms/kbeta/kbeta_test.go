@@ -32,7 +32,8 @@ func blobs(t testing.TB, n, pairs int) (*points.Dense, *links.Set) {
 	class := make([]int, n)
 	for i := range n {
 		a, b := rng.IntN(2), rng.IntN(2)
-		x.Data[2*i], x.Data[2*i+1] = float64(2*a-1)+0.227*rng.NormFloat64(), float64(2*b-1)+0.227*rng.NormFloat64()
+		x.Data[2*i], x.Data[2*i+1] = float64(2*a-1)+0.227*rng.NormFloat64(),
+			float64(2*b-1)+0.227*rng.NormFloat64()
 		class[i] = a ^ b
 	}
 	var list []links.Link
@@ -59,7 +60,8 @@ func blobs(t testing.TB, n, pairs int) (*points.Dense, *links.Set) {
 	return x, set
 }
 
-func fit(t testing.TB, eng *engine.Engine, x points.Points, set *links.Set, spec string, change func(p *kbeta.Params)) *kbeta.Model {
+func fit(t testing.TB, eng *engine.Engine, x points.Points, set *links.Set, spec string,
+	change func(p *kbeta.Params)) *kbeta.Model {
 	t.Helper()
 	l := kbeta.Learner{Params: kbeta.DefaultParams(), Seed: 7}
 	if spec != "" {
@@ -186,7 +188,8 @@ func total(v []float64) (sum float64) {
 func TestScale(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, set := blobs(t, 50, 25)
-	one, err := fit(t, eng, x, set, "poly:degree=2,coef=1,scale=1", nil).Gram(context.Background(), eng, x, nil)
+	one, err := fit(t, eng, x, set, "poly:degree=2,coef=1,scale=1", nil).Gram(context.Background(), eng, x,
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +199,8 @@ func TestScale(t *testing.T) {
 		scaled.Data[i] *= 3
 	}
 	// (3x)'(3y) + 9 = 9 (x'y + 1)
-	nine, err := fit(t, eng, &scaled, set, "poly:degree=2,coef=9,scale=1", nil).Gram(context.Background(), eng, &scaled, nil)
+	nine, err := fit(t, eng, &scaled, set, "poly:degree=2,coef=9,scale=1", nil).Gram(context.Background(),
+		eng, &scaled, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +213,8 @@ func TestScale(t *testing.T) {
 
 // brute computes coordinates by the formulas, one point at a time, with its own dense linear
 // algebra.
-func brute(t *testing.T, eng *engine.Engine, m *kbeta.Model, support, x *points.Dense, v blas.Matrix, beta []float64, p kbeta.Params) blas.Matrix {
+func brute(t *testing.T, eng *engine.Engine, m *kbeta.Model, support, x *points.Dense, v blas.Matrix,
+	beta []float64, p kbeta.Params) blas.Matrix {
 	t.Helper()
 	ctx := context.Background()
 	place := blas.NewMatrix(support.N, len(beta))
@@ -322,7 +327,8 @@ func TestCoordinates(t *testing.T) {
 					sum += want.At(i, r) * b * v.At(r, j)
 				}
 				if !(math.Abs(got.At(i, j)-sum) <= 1e-7*math.Abs(beta[0]*beta[0])) {
-					t.Fatalf("%d iterations: learned kernel (%d, %d) is %v: want %v", iterations, i, j, got.At(i, j), sum)
+					t.Fatalf("%d iterations: learned kernel (%d, %d) is %v: want %v", iterations, i, j,
+						got.At(i, j), sum)
 				}
 			}
 		}
@@ -379,11 +385,19 @@ func TestNystrom(t *testing.T) {
 	ctx := context.Background()
 	x, set := blobs(t, 100, 20)
 	for _, spec := range []string{"rbf:sigma=1", "linear", "poly:degree=2,coef=1,scale=1"} {
-		a, err := fit(t, eng, x, set, spec, func(p *kbeta.Params) { p.Rank = 5; p.RankTol = 1e-9; p.Neighbors = 2 }).Embed(ctx, eng, x)
+		a, err := fit(t, eng, x, set, spec, func(p *kbeta.Params) {
+			p.Rank = 5
+			p.RankTol = 1e-9
+			p.Neighbors = 2
+		}).Embed(ctx, eng, x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := fit(t, eng, x, set, spec, func(p *kbeta.Params) { p.Rank = 5; p.RankTol = 1e-9; p.Extension = kbeta.Nystrom })
+		m := fit(t, eng, x, set, spec, func(p *kbeta.Params) {
+			p.Rank = 5
+			p.RankTol = 1e-9
+			p.Extension = kbeta.Nystrom
+		})
 		b, err := m.Embed(ctx, eng, x)
 		if err != nil {
 			t.Fatal(err)
@@ -403,7 +417,8 @@ func TestNystrom(t *testing.T) {
 		}
 		for i, v := range a.Data {
 			if !(math.Abs(b.Data[i]-v) <= 1e-8*size) || !(math.Abs(c.Data[i]-v) <= 1e-3*size) {
-				t.Fatalf("%s: element %d is %v, and %v at a nearby point: want %v", spec, i, b.Data[i], c.Data[i], v)
+				t.Fatalf("%s: element %d is %v, and %v at a nearby point: want %v", spec, i, b.Data[i],
+					c.Data[i], v)
 			}
 		}
 	}
@@ -417,7 +432,9 @@ func TestCannot(t *testing.T) {
 	x, set := blobs(t, 200, 80)
 	ratio := func(t_ float64) float64 {
 		m := fit(t, eng, x, set, "rbf:sigma=1", func(p *kbeta.Params) { p.Cannot = t_; p.Rank = 30 })
-		if ignored := slices.ContainsFunc(m.Status().Notices, func(s string) bool { return strings.Contains(s, "ignored") }); ignored != (t_ == 0) {
+		if ignored := slices.ContainsFunc(m.Status().Notices, func(s string) bool {
+			return strings.Contains(s, "ignored")
+		}); ignored != (t_ == 0) {
 			t.Errorf("cannot = %v: notices %q", t_, m.Status().Notices)
 		}
 		means := [2]float64{}
@@ -467,7 +484,10 @@ func TestEncode(t *testing.T) {
 	}
 	for name, p := range map[string]points.Points{"dense": x, "sparse": csr, "gram": gram} {
 		for _, extension := range []kbeta.Extension{kbeta.Reconstruction, kbeta.Nystrom} {
-			before := fit(t, eng, p, set, "", func(p *kbeta.Params) { p.Landmarks = 45; p.Extension = extension })
+			before := fit(t, eng, p, set, "", func(p *kbeta.Params) {
+				p.Landmarks = 45
+				p.Extension = extension
+			})
 			f := &model.File{}
 			if err := before.Encode(f); err != nil {
 				t.Fatal(err)
@@ -487,7 +507,8 @@ func TestEncode(t *testing.T) {
 			if !slices.Equal(a.Data, b.Data) || a.Cols != before.Dim() {
 				t.Errorf("%s, %s: other coordinates after reading", name, extension)
 			}
-			if len(after.DistantMustLinks()) == 0 || after.InputDim() != p.Dim() || len(after.Describe()) == 0 {
+			if len(after.DistantMustLinks()) == 0 || after.InputDim() != p.Dim() ||
+				len(after.Describe()) == 0 {
 				t.Errorf("%s: %+v", name, after.Describe())
 			}
 		}
@@ -572,13 +593,15 @@ func TestErrors(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (kbeta.Learner{Params: kbeta.DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (kbeta.Learner{Params: kbeta.DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
 
 func embedError(t *testing.T, eng *engine.Engine, x *points.Dense, set *links.Set) error {
-	_, err := fit(t, eng, x, set, "", nil).Embed(context.Background(), eng, &points.Dense{N: 1, D: 3, Data: make([]float64, 3)})
+	_, err := fit(t, eng, x, set, "", nil).Embed(context.Background(), eng,
+		&points.Dense{N: 1, D: 3, Data: make([]float64, 3)})
 	return err
 }
 
@@ -589,12 +612,20 @@ func TestNotices(t *testing.T) {
 	x, set := blobs(t, 60, 25)
 	notice := func(m *kbeta.Model, text string) {
 		t.Helper()
-		if !slices.ContainsFunc(m.Status().Notices, func(s string) bool { return strings.Contains(s, text) }) {
+		if !slices.ContainsFunc(m.Status().Notices, func(s string) bool {
+			return strings.Contains(s, text)
+		}) {
 			t.Errorf("notices %q: want one with %q", m.Status().Notices, text)
 		}
 	}
-	notice(fit(t, eng, x, set, "", func(p *kbeta.Params) { p.Landmarks = 8; p.Neighbors = 3 }), "raised from 8")
-	notice(fit(t, eng, x, set, "", func(p *kbeta.Params) { p.LandmarkRows = []int{1, 2, 3, 4, 5, 6, 7}; p.Neighbors = 3 }), "in addition to the given ones")
+	notice(fit(t, eng, x, set, "", func(p *kbeta.Params) {
+		p.Landmarks = 8
+		p.Neighbors = 3
+	}), "raised from 8")
+	notice(fit(t, eng, x, set, "", func(p *kbeta.Params) {
+		p.LandmarkRows = []int{1, 2, 3, 4, 5, 6, 7}
+		p.Neighbors = 3
+	}), "in addition to the given ones")
 
 	// A square has two directions with the same eigenvalue; its must-link differs in only one of
 	// them.
@@ -610,7 +641,9 @@ func TestNotices(t *testing.T) {
 	}
 	// A must-link to a copy of a point differs in no direction.
 	copyOf := &points.Dense{N: 4, D: 1, Data: []float64{1, 1, 2, 5}}
-	notice(fit(t, eng, copyOf, pair, "linear", func(p *kbeta.Params) { p.Neighbors = 1 }), "all weights are equal")
+	notice(fit(t, eng, copyOf, pair, "linear", func(p *kbeta.Params) {
+		p.Neighbors = 1
+	}), "all weights are equal")
 }
 
 func BenchmarkFit(b *testing.B) {
@@ -620,7 +653,9 @@ func BenchmarkFit(b *testing.B) {
 		for _, rule := range []string{landmarks.Uniform} {
 			b.Run(fmt.Sprintf("n=4000/m=%d/%s", m, rule), func(b *testing.B) {
 				for b.Loop() {
-					fit(b, eng, x, set, "rbf:sigma=1", func(p *kbeta.Params) { p.Landmarks, p.Rule = m, rule })
+					fit(b, eng, x, set, "rbf:sigma=1", func(p *kbeta.Params) {
+						p.Landmarks, p.Rule = m, rule
+					})
 				}
 			})
 		}

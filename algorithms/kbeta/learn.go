@@ -27,7 +27,8 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 	if need < math.MaxInt64/4 {
 		need *= 3
 	}
-	if err := eng.Check(fmt.Sprintf("kbeta on %d landmarks", count), need, "use fewer landmarks or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("kbeta on %d landmarks", count), need,
+		"use fewer landmarks or raise the memory limit"); err != nil {
 		return err
 	}
 	k, err := m.kernel.GramScratch(ctx, eng, x)
@@ -53,7 +54,9 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 		keep++
 	}
 	if keep == 0 || !(mu[0] > float64(count)*0x1p-52*math.Abs(kernel.Mean(m.means))) {
-		return fault.Data("", "the %d landmarks all have the same kernel values: want points that differ (another kernel, or more landmarks)", count)
+		return fault.Data("",
+			"the %d landmarks all have the same kernel values: want points that differ (another kernel, or "+
+				"more landmarks)", count)
 	}
 	m.mu, m.v = mu[:keep], v.View(0, keep, 0, count)
 	return nil
@@ -62,7 +65,8 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 // leading returns the q largest eigenpairs of k, or fewer if all others are below the tolerance. It
 // computes few first, because kernel matrices of many points often have only few relevant
 // eigenvalues.
-func (m *metric) leading(ctx context.Context, eng *engine.Engine, k blas.Matrix, q int) ([]float64, blas.Matrix, error) {
+func (m *metric) leading(ctx context.Context, eng *engine.Engine, k blas.Matrix,
+	q int) ([]float64, blas.Matrix, error) {
 	const few, share = 32, 12 // from count/share eigenpairs on, a full decomposition is as fast
 	for some := few; ; some *= 4 {
 		all := some >= q || some > k.Rows/share
@@ -121,9 +125,12 @@ func (m *metric) learn(set *links.Set) []string {
 	}
 	switch {
 	case slices.Max(m.d) == 0:
-		notices = append(notices, "no must-link joins points that differ in the kept directions: all weights are equal")
+		notices = append(notices,
+			"no must-link joins points that differ in the kept directions: all weights are equal")
 	case zero > 0:
-		notices = append(notices, fmt.Sprintf("%d of %d directions have the same values on both points of every must-link: their weights are bounded by reg_d alone", zero, len(m.d)))
+		notices = append(notices,
+			fmt.Sprintf("%d of %d directions have the same values on both points of every must-link: their "+
+				"weights are bounded by reg_d alone", zero, len(m.d)))
 	}
 	repeated := 0
 	for r := 1; r < len(m.mu); r++ {
@@ -132,7 +139,9 @@ func (m *metric) learn(set *links.Set) []string {
 		}
 	}
 	if repeated > 0 {
-		notices = append(notices, fmt.Sprintf("%d eigenvalues of the kernel matrix equal the one before to 1e-10: the learned kernel depends on the basis of their eigenvectors", repeated))
+		notices = append(notices,
+			fmt.Sprintf("%d eigenvalues of the kernel matrix equal the one before to 1e-10: the learned "+
+				"kernel depends on the basis of their eigenvectors", repeated))
 	}
 	m.settle()
 	return notices
@@ -148,7 +157,8 @@ func (m *metric) settle() {
 
 // again returns a metric with the same eigenvectors, without D and weights.
 func (m *metric) again() *metric {
-	return &metric{params: m.params, kernel: m.kernel, support: m.support, mu: m.mu, v: m.v, means: m.means, between: m.between, rows: m.rows}
+	return &metric{params: m.params, kernel: m.kernel, support: m.support, mu: m.mu, v: m.v, means: m.means,
+		between: m.between, rows: m.rows}
 }
 
 // landmarkOf returns the map from rows to landmark numbers.
@@ -318,7 +328,8 @@ func (m *metric) everywhere() *fitted.Map {
 
 // into returns the map into the given directions.
 func (m *metric) into(directions []int) *fitted.Map {
-	return fitted.Extended(Method, fitted.Table{Kernel: m.kernel, Support: m.support, Dim: len(directions)}, extension{m, directions})
+	return fitted.Extended(Method, fitted.Table{Kernel: m.kernel, Support: m.support, Dim: len(directions)},
+		extension{m, directions})
 }
 
 // extension is the map into some directions of a metric.
@@ -382,7 +393,8 @@ func (m *metric) block(ctx context.Context, eng *engine.Engine, x points.Points,
 // rule returns how points are reconstructed from landmarks with the given squared distances, in the
 // feature space of k.
 func (m *metric) rule(k kernel.Kernel, apart func(a, b int) float64) outofsample.BarycentricRule {
-	return outofsample.BarycentricRule{Kernel: k, Neighbors: m.params.Neighbors, Reg: m.params.RegG, Apart: apart}
+	return outofsample.BarycentricRule{Kernel: k, Neighbors: m.params.Neighbors, Reg: m.params.RegG,
+		Apart: apart}
 }
 
 // sameness returns, for each point, the squared distance up to which a landmark differs from it

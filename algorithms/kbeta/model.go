@@ -40,7 +40,8 @@ func (m *Model) Spectrum() (mu, beta, d []float64) {
 // Spectra returns mu, beta and D, like [Model.Spectrum].
 func (m *Model) Spectra() []algorithms.Spectrum {
 	mu, beta, d := m.Spectrum()
-	return []algorithms.Spectrum{{Name: "eigenvalue mu", Values: mu}, {Name: "weight beta", Values: beta}, {Name: "must-link spread D", Values: d}}
+	return []algorithms.Spectrum{{Name: "eigenvalue mu", Values: mu}, {Name: "weight beta", Values: beta},
+		{Name: "must-link spread D", Values: d}}
 }
 
 // DistantMustLinks returns the must-links whose points stay farthest from each other, the farthest
@@ -84,15 +85,20 @@ func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points
 // Distances returns the squared learned distance of each pair of rows of x. A row out of range is a
 // *fault.DataError whose Row is the number of the pair. Cost: an embedding of x, and q flops per
 // pair.
-func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points,
+	pairs [][2]int) ([]float64, error) {
 	return m.all.Distances(ctx, eng, x, pairs)
 }
 
 // EmbedSingle is Model.Embed in single precision, see algorithms.SingleEmbedder, for the extension
 // nystrom; any other extension is a *fault.ParamError. Cost: 2 n m (d + Dim) flops for m landmarks.
-func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
+func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine,
+	x *points.Single) (blas.Matrix32, error) {
 	if m.Params().Extension != Nystrom {
-		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models of kbeta with extension=lle (single for those with extension=nystrom)"}
+		return blas.Matrix32{},
+			&fault.ParamError{Param: "precision", Value: "single",
+				Want: "double for models of kbeta with extension=lle (single for those with " +
+					"extension=nystrom)"}
 	}
 	turned, center := extension{m.metric, m.order[:m.Dim()]}.chosen()
 	return fitted.EmbedSingle(ctx, eng, Method, m.kernel, m.support, turned, center, x)
@@ -167,11 +173,13 @@ func (m *metric) decodeLinks(f *model.File, n int) error {
 		return err
 	}
 	if len(rows) != m.support.Len() {
-		return fault.Data("", "tensor %s has %d values: want %d, one for each landmark", tensorRows, len(rows), m.support.Len())
+		return fault.Data("", "tensor %s has %d values: want %d, one for each landmark", tensorRows,
+			len(rows), m.support.Len())
 	}
 	for p := 1; p < len(rows); p++ {
 		if rows[p] <= rows[p-1] {
-			return fault.Data("", "tensor %s: element %d is %d after %d: want increasing rows", tensorRows, p, rows[p], rows[p-1])
+			return fault.Data("", "tensor %s: element %d is %d after %d: want increasing rows", tensorRows, p,
+				rows[p], rows[p-1])
 		}
 	}
 	m.rows = rows
@@ -188,7 +196,9 @@ func (m *metric) decodeSpectrum(f *model.File) (err error) {
 	}
 	count, q := m.support.Len(), len(m.mu)
 	if m.params.Neighbors >= count && m.params.Extension == Reconstruction || q == 0 {
-		return fault.Data("", "a model of %d landmarks and %d directions: want more than %d landmarks, the number of neighbors, and at least one direction", count, q, m.params.Neighbors)
+		return fault.Data("",
+			"a model of %d landmarks and %d directions: want more than %d landmarks, the number of "+
+				"neighbors, and at least one direction", count, q, m.params.Neighbors)
 	}
 	if m.v, err = fitted.ReadMatrix(f, tensorVectors, q, count); err != nil {
 		return err
@@ -201,7 +211,9 @@ func (m *metric) decodeSpectrum(f *model.File) (err error) {
 	}
 	for r := range m.beta {
 		if !(m.mu[r] > 0) || !(m.beta[r] >= 0) || !(m.d[r] >= 0) {
-			return fault.Data("", "tensors %s, %s and %s: element %d is %g, %g and %g: want mu > 0, others >= 0", tensorMu, tensorBeta, tensorD, r, m.mu[r], m.beta[r], m.d[r])
+			return fault.Data("",
+				"tensors %s, %s and %s: element %d is %g, %g and %g: want mu > 0, others >= 0", tensorMu,
+				tensorBeta, tensorD, r, m.mu[r], m.beta[r], m.d[r])
 		}
 	}
 	if m.means, err = fitted.ReadFinite(f, tensorMeans, count); err != nil {
@@ -222,7 +234,8 @@ func (m *metric) decodeSpectrum(f *model.File) (err error) {
 // These are a *fault.DataError: other points; a link between points that are not landmarks (in the
 // basic form, landmarks = 0, all points are); a link that contradicts one of m; a model whose file
 // does not store its links, like files of earlier versions.
-func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points,
+	set *links.Set) (algorithms.Model, error) {
 	begin := time.Now()
 	all, err := input.AddedLinks(eng, Method, x, m.links, set)
 	if err != nil {
@@ -252,7 +265,8 @@ func (m *metric) checkLandmarks(set *links.Set) error {
 	for _, l := range list {
 		for _, i := range []int{l.I, l.J} {
 			if _, is := slices.BinarySearch(m.rows, i); !is {
-				err := fmt.Errorf("row %d is not one of the %d landmarks: want links between landmarks, or a fit with all links", i, len(m.rows))
+				err := fmt.Errorf("row %d is not one of the %d landmarks: want links between landmarks, or "+
+					"a fit with all links", i, len(m.rows))
 				return &fault.DataError{Row: -1, Line: l.Line, Err: err}
 			}
 		}
@@ -264,7 +278,8 @@ func (m *metric) checkLandmarks(set *links.Set) error {
 // *fault.ParamError.
 func (e extension) Formula() (formula.Map, error) {
 	if e.params.Extension != Nystrom {
-		return nil, &fault.ParamError{Param: "extension of the model", Value: string(e.params.Extension), Want: "nystrom for a formula for new rows: fit kbeta again with extension=nystrom"}
+		return nil, &fault.ParamError{Param: "extension of the model", Value: string(e.params.Extension),
+			Want: "nystrom for a formula for new rows: fit kbeta again with extension=nystrom"}
 	}
 	v, center := e.chosen()
 	return formula.Centered(&formula.Expansion{Kernel: e.kernel, Support: e.support, V: v, Center: center})

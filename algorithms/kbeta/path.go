@@ -55,7 +55,8 @@ func (p *Path) Model(regD float64) (*Model, error) {
 // rounding. Coordinates are computed once for all values, except where iterations search for
 // neighbors in the learned space, which differs. A value that [Params.Validate] refuses is a
 // *fault.ParamError; other errors are those of [Model.Distances].
-func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, regD []float64) ([][]float64, error) {
+func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int,
+	regD []float64) ([][]float64, error) {
 	out, unit := make([][]float64, len(regD)), unweighted{metric: p.model.again()}
 	for at, v := range regD {
 		m, err := p.Model(v)
@@ -81,7 +82,8 @@ type unweighted struct {
 
 // times returns the coordinates of the points with other weights. The points must be the same in
 // every call.
-func (u *unweighted) times(ctx context.Context, eng *engine.Engine, x points.Points, beta []float64) (blas.Matrix, error) {
+func (u *unweighted) times(ctx context.Context, eng *engine.Engine, x points.Points,
+	beta []float64) (blas.Matrix, error) {
 	if u.coordinates.Data == nil {
 		u.metric.beta = slices.Repeat([]float64{1}, len(beta))
 		u.metric.prepare()

@@ -69,7 +69,8 @@ func TestPathIsTheFits(t *testing.T) {
 			}
 			for k := range d {
 				if !(math.Abs(got[at][k]-d[k]) <= 1e-12*slices.Max(d)) {
-					t.Fatalf("%s, reg_d %g: pair %v is %.17g apart, after a fit %.17g", name, regD, pairs[k], got[at][k], d[k])
+					t.Fatalf("%s, reg_d %g: pair %v is %.17g apart, after a fit %.17g", name, regD, pairs[k],
+						got[at][k], d[k])
 				}
 			}
 		}
@@ -100,7 +101,8 @@ func TestPathMistakes(t *testing.T) {
 	if _, err := l.FitPath(ended, eng, x, set); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
-	if _, err := path.Distances(ended, eng, x, [][2]int{{0, 1}}, []float64{1}); !errors.Is(err, context.Canceled) {
+	if _, err := path.Distances(ended, eng, x, [][2]int{{0, 1}}, []float64{1}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }
@@ -109,7 +111,8 @@ func TestPathMistakes(t *testing.T) {
 func labeled(b *testing.B, n int) (x *points.Dense, set, more, all *links.Set) {
 	x, _, all = enginetest.Bands(b, n, 20, 105, 1)
 	list := all.Must()
-	return x, enginetest.Links(b, n, list[:100]), enginetest.Links(b, n, list[100:]), enginetest.Links(b, n, list)
+	return x, enginetest.Links(b, n, list[:100]), enginetest.Links(b, n, list[100:]),
+		enginetest.Links(b, n, list)
 }
 
 // BenchmarkAddLinks compares a fit of 105 links on 2000 landmarks with adding five of them to a

@@ -28,12 +28,16 @@ func TestFitRows(t *testing.T) {
 	x, set := blobs(t, 400, 60)
 	eng := enginetest.New(t, 2)
 	for name, change := range map[string]func(p *kbeta.Params){
-		"landmarks":          func(p *kbeta.Params) { p.Landmarks = 150 },
-		"all points":         func(p *kbeta.Params) {},
-		"fewer than linked":  func(p *kbeta.Params) { p.Landmarks = 10 },
-		"rows of landmarks":  func(p *kbeta.Params) { p.LandmarkRows, p.Rule = []int{3, 399, 17}, landmarks.Leverage },
-		"cannot-links":       func(p *kbeta.Params) { p.Landmarks, p.Cannot = 150, 0.5 },
-		"Nystrom's, uniform": func(p *kbeta.Params) { p.Landmarks, p.Extension, p.Rule = 130, kbeta.Nystrom, "" },
+		"landmarks":         func(p *kbeta.Params) { p.Landmarks = 150 },
+		"all points":        func(p *kbeta.Params) {},
+		"fewer than linked": func(p *kbeta.Params) { p.Landmarks = 10 },
+		"rows of landmarks": func(p *kbeta.Params) {
+			p.LandmarkRows, p.Rule = []int{3, 399, 17}, landmarks.Leverage
+		},
+		"cannot-links": func(p *kbeta.Params) { p.Landmarks, p.Cannot = 150, 0.5 },
+		"Nystrom's, uniform": func(p *kbeta.Params) {
+			p.Landmarks, p.Extension, p.Rule = 130, kbeta.Nystrom, ""
+		},
 	} {
 		l := kbeta.Learner{Kernel: parse(t, "rbf:sigma=0.7"), Params: kbeta.DefaultParams(), Seed: 6}
 		change(&l.Params)
@@ -77,13 +81,15 @@ func TestFitRowsErrors(t *testing.T) {
 		x      points.Points
 		set    *links.Set
 	}{
-		"a rule of landmarks":  {func(l *kbeta.Learner) { l.Params.Rule = landmarks.KMeans }, given, set},
-		"a rule of bandwidths": {func(l *kbeta.Learner) { l.Kernel = parse(t, "rbf:sigma=mean") }, given, set},
-		"the default kernel":   {func(l *kbeta.Learner) { l.Kernel = kernel.Spec{} }, given, set},
-		"too many points":      {func(*kbeta.Learner) {}, x, set},
-		"no links":             {func(*kbeta.Learner) {}, given, none},
-		"a parameter":          {func(l *kbeta.Learner) { l.Params.Neighbors = 0 }, given, set},
-		"too many neighbors":   {func(l *kbeta.Learner) { l.Params.Neighbors = 60 }, given, set},
+		"a rule of landmarks": {func(l *kbeta.Learner) { l.Params.Rule = landmarks.KMeans }, given, set},
+		"a rule of bandwidths": {func(l *kbeta.Learner) {
+			l.Kernel = parse(t, "rbf:sigma=mean")
+		}, given, set},
+		"the default kernel": {func(l *kbeta.Learner) { l.Kernel = kernel.Spec{} }, given, set},
+		"too many points":    {func(*kbeta.Learner) {}, x, set},
+		"no links":           {func(*kbeta.Learner) {}, given, none},
+		"a parameter":        {func(l *kbeta.Learner) { l.Params.Neighbors = 0 }, given, set},
+		"too many neighbors": {func(l *kbeta.Learner) { l.Params.Neighbors = 60 }, given, set},
 	} {
 		l := good
 		c.change(&l)

@@ -21,7 +21,9 @@ func BenchmarkEmbedSingle(b *testing.B) {
 		many.Data[i] = rng.NormFloat64()
 	}
 	known, fresh := points.Slice(many, 0, 2000), points.Slice(many, 2000, 22000).(*points.Dense)
-	m := fit(b, eng, known.(*points.Dense), set, "rbf:sigma=mean", func(p *kbeta.Params) { p.Landmarks, p.Extension = 500, kbeta.Nystrom })
+	m := fit(b, eng, known.(*points.Dense), set, "rbf:sigma=mean", func(p *kbeta.Params) {
+		p.Landmarks, p.Extension = 500, kbeta.Nystrom
+	})
 	narrow, err := points.Narrow(fresh)
 	if err != nil {
 		b.Fatal(err)

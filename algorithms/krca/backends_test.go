@@ -23,14 +23,16 @@ import (
 
 // learnedKernel returns kt on all of x by one backend, without the embedding, whose
 // eigendecomposition would dominate the time.
-func learnedKernel(t *testing.T, eng *engine.Engine, spec kernel.Spec, x points.Points, s *links.Set) *metric {
+func learnedKernel(t *testing.T, eng *engine.Engine, spec kernel.Spec, x points.Points,
+	s *links.Set) *metric {
 	t.Helper()
 	k, err := kernel.New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows, f := flatten(s.Chunklets())
-	m, err := newMetric(context.Background(), eng, &metric{kernel: k, anchors: x.Select(rows), f: f, eps: 1e-3}, FormAuto, func(string) {})
+	m, err := newMetric(context.Background(), eng,
+		&metric{kernel: k, anchors: x.Select(rows), f: f, eps: 1e-3}, FormAuto, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +78,8 @@ func agree(t *testing.T, name string, text string, x points.Points, s *links.Set
 				worst = max(worst, v-want.kt.At(i, j), want.kt.At(i, j)-v)
 			}
 		}
-		t.Logf("%s, n=%d, in chunklets %d, form %s: %s %s differs from gonum by %.1e", name, x.Len(), m.f.points(), m.form(), o.Name, o.SIMD, worst/largest)
+		t.Logf("%s, n=%d, in chunklets %d, form %s: %s %s differs from gonum by %.1e", name, x.Len(),
+			m.f.points(), m.form(), o.Name, o.SIMD, worst/largest)
 		if !(worst <= 1e-9*largest) {
 			t.Errorf("%s: %s %s differs by %.1e of the largest element", name, o.Name, o.SIMD, worst/largest)
 		}
@@ -133,7 +136,8 @@ func TestBackendsAgreeOnData(t *testing.T) {
 		}
 		n := d.Points.Len()
 		// A build without netlib has less to compare: it leaves the large sets to the other.
-		if n > 2500 || n > 700 && backends.Default() != "netlib" || n > 500 && testing.Short() || n > 200 && racetest.Enabled {
+		if n > 2500 || n > 700 && backends.Default() != "netlib" || n > 500 && testing.Short() || n > 200 &&
+			racetest.Enabled {
 			continue
 		}
 		tried++

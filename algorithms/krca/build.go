@@ -23,7 +23,8 @@ const (
 // newMetric learns kt from the kernel, the anchors (n points, chunklet after chunklet) with their
 // basis, and the eps of a metric without a form.
 // Cost: the n x n kernel matrix, O(n^2) for F'KF, r^3/3 for the Cholesky form.
-func newMetric(ctx context.Context, eng *engine.Engine, m *metric, form Form, stage func(string)) (*metric, error) {
+func newMetric(ctx context.Context, eng *engine.Engine, m *metric, form Form,
+	stage func(string)) (*metric, error) {
 	stage("kernel matrix of the chunklets")
 	full := eng.GetMatrix(m.anchors.Len(), m.anchors.Len())
 	defer eng.PutMatrix(full) // the form keeps nothing of it
@@ -121,13 +122,15 @@ func newProbes(eng *engine.Engine, full blas.Matrix) probe {
 
 // choose applies the rule of the package documentation to a metric in the Cholesky form,
 // whose factor lies in the lower triangle of a.
-func (m *metric) choose(ctx context.Context, eng *engine.Engine, a blas.Matrix, diagonal []float64, p probe, stage func(string)) error {
+func (m *metric) choose(ctx context.Context, eng *engine.Engine, a blas.Matrix, diagonal []float64, p probe,
+	stage func(string)) error {
 	loss, err := m.amplification(ctx, eng, p)
 	if err != nil || loss <= maxAmplification {
 		return err
 	}
 	stage("spectral form")
-	if err := eng.Check(fmt.Sprintf("rank-revealing decomposition of order %d", a.Rows), 3*engine.MatrixBytes(a.Rows, a.Rows), fewerLinks); err != nil {
+	if err := eng.Check(fmt.Sprintf("rank-revealing decomposition of order %d", a.Rows),
+		3*engine.MatrixBytes(a.Rows, a.Rows), fewerLinks); err != nil {
 		return err
 	}
 	whole := eng.NewMatrix(a.Rows, a.Rows)
@@ -268,7 +271,8 @@ func decompose(ctx context.Context, eng *engine.Engine, a blas.Matrix, noise flo
 // pivotedCholesky returns B' (q x r) with A ~ B B', the column of the largest remaining
 // diagonal element first, up to the first pivot within rounding of 0 (r u max_i A_ii, as
 // LAPACK's dpstrf, or noise). 2 r q^2 flops, in products of a matrix and a vector.
-func pivotedCholesky(ctx context.Context, eng *engine.Engine, a blas.Matrix, noise float64) (blas.Matrix, error) {
+func pivotedCholesky(ctx context.Context, eng *engine.Engine, a blas.Matrix,
+	noise float64) (blas.Matrix, error) {
 	r := a.Rows
 	rest := diagonalOf(a)
 	largest := 0.0
@@ -338,8 +342,9 @@ func checkSemidefinite(eng *engine.Engine, a, bt blas.Matrix, noise float64) err
 	}
 	for _, d := range av {
 		if !(math.Abs(d) <= 1e-8*scale+float64(r)*noise) {
-			return fault.Data("", "the kernel matrix of the points in chunklets is not positive semidefinite: "+
-				"want a kernel without negative eigenvalues")
+			return fault.Data("",
+				"the kernel matrix of the points in chunklets is not positive semidefinite: "+
+					"want a kernel without negative eigenvalues")
 		}
 	}
 	return nil

@@ -87,7 +87,8 @@ type reference struct {
 
 // fitEmbedding decomposes the learned kernel matrix of the reference points and folds the result
 // into what Embed needs.
-func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, at reference, p Params, stage func(string)) (
+func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, at reference, p Params,
+	stage func(string)) (
 	*embedding, error) {
 	x, rows, refs := at.x, at.rows, at.refs
 	implicit := m.implicit(x, len(refs), p.Dims)
@@ -126,7 +127,8 @@ type spectrum struct {
 
 // leading returns the first dims eigenpairs, or all if dims is 0, of the learned kernel matrix of
 // rows refs, which begin prepared. It destroys the matrix of g, and may complete g.
-func (m *metric) leading(ctx context.Context, eng *engine.Engine, g *evaluated, refs []int, dims int, implicit bool, stage func(string)) (spectrum, error) {
+func (m *metric) leading(ctx context.Context, eng *engine.Engine, g *evaluated, refs []int, dims int,
+	implicit bool, stage func(string)) (spectrum, error) {
 	if implicit {
 		stage("eigenvectors")
 		if s, err := m.search(ctx, eng, g, dims, m.affordable(g)); err != nil || s.values != nil {
@@ -164,7 +166,9 @@ func (m *metric) checkDefinite(g *evaluated) error {
 	const rounding = 1e-8 // of kernel values over eps, from which learned ones are left by subtraction
 	for i, v := range diagonalOf(g.kt) {
 		if v < -rounding*largest/m.eps {
-			return &fault.DataError{Row: i, Err: fmt.Errorf("the learned kernel value of this point with itself is %.3g: kernel %s is not positive semidefinite: want one that is, such as rbf:sigma=median", v, m.kernel)}
+			return &fault.DataError{Row: i,
+				Err: fmt.Errorf("the learned kernel value of this point with itself is %.3g: kernel %s is "+
+					"not positive semidefinite: want one that is, such as rbf:sigma=median", v, m.kernel)}
 		}
 	}
 	return nil
@@ -179,7 +183,8 @@ func (s *spectrum) projection(params Params) (p blas.Matrix, offset []float64, e
 		dim++
 	}
 	if dim == 0 {
-		return p, nil, fault.Data("", "the training points coincide under the learned kernel: want points that differ")
+		return p, nil, fault.Data("",
+			"the training points coincide under the learned kernel: want points that differ")
 	}
 	p, offset = blas.NewMatrix(m, dim), make([]float64, dim)
 	for r := range dim {
@@ -252,7 +257,8 @@ func subtractMean(u []float64) {
 
 // choleskyEmbedding folds (1b) into one matrix: with V = F (L L')^-1 F'K_ar P, of which it gets v
 // without F, P' kt_R(x) = (P' k_R(x) - V' k_anchors(x)) / eps.
-func (m *metric) choleskyEmbedding(x points.Points, rows, refs []int, v, p blas.Matrix, offset []float64) *embedding {
+func (m *metric) choleskyEmbedding(x points.Points, rows, refs []int, v, p blas.Matrix,
+	offset []float64) *embedding {
 	union := merge(rows, refs)
 	e := &embedding{support: x.Select(union), chunklet: positions(union, rows), offset: offset}
 	v = m.f.expand(v)
@@ -269,7 +275,8 @@ func (m *metric) choleskyEmbedding(x points.Points, rows, refs []int, v, p blas.
 
 // spectralEmbedding folds (1c): directions = D C_R' P, weights = P/eps. refs is nil when
 // there are no residuals; c are the coordinates of all reference points.
-func (m *metric) spectralEmbedding(eng *engine.Engine, x points.Points, rows, refs []int, c, p blas.Matrix, offset []float64) *embedding {
+func (m *metric) spectralEmbedding(eng *engine.Engine, x points.Points, rows, refs []int, c, p blas.Matrix,
+	offset []float64) *embedding {
 	union := merge(rows, refs)
 	e := &embedding{support: x.Select(union), chunklet: positions(union, rows), offset: offset}
 	e.directions = blas.NewMatrix(c.Cols, p.Cols)
@@ -293,7 +300,8 @@ func (m *metric) spectralEmbedding(eng *engine.Engine, x points.Points, rows, re
 
 // extended returns the map of the embedding.
 func (e *embedding) extended(m *metric) *fitted.Map {
-	return fitted.Extended(Method, fitted.Table{Kernel: m.kernel, Support: e.support, Dim: e.dim()}, extension{e, m})
+	return fitted.Extended(Method, fitted.Table{Kernel: m.kernel, Support: e.support, Dim: e.dim()},
+		extension{e, m})
 }
 
 // extension is an embedding and what it evaluates.
@@ -317,7 +325,8 @@ func (e extension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block,
 
 // embed maps every point of x to a row of dst, |x| x dim. Cost per point: its kernel values with
 // the support, and |support| dim flops (Cholesky form).
-func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, dst blas.Matrix) error {
+func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x points.Points,
+	dst blas.Matrix) error {
 	return forRows(x, func(lo, hi int, block points.Points) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -342,7 +351,8 @@ func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x 
 
 // embedSpectral writes directions' c(x) + weights' rho_R(x) into y, for points whose
 // kernel values with the support are the rows of k.
-func (e *embedding) embedSpectral(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, k, y blas.Matrix) error {
+func (e *embedding) embedSpectral(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, k,
+	y blas.Matrix) error {
 	anchors := eng.GetMatrix(k.Rows, len(e.chunklet))
 	defer eng.PutMatrix(anchors)
 	gather(anchors, k, e.chunklet)

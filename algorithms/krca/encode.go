@@ -127,7 +127,8 @@ func (m *metric) decodeHeader(about extra) error {
 		return fault.Data("", "header of the model: eps is %g: want a finite number > 0", about.Eps)
 	}
 	if about.Form != FormCholesky && about.Form != FormSpectral {
-		return fault.Data("", "header of the model: form is %q: want %s or %s", about.Form, FormCholesky, FormSpectral)
+		return fault.Data("", "header of the model: form is %q: want %s or %s", about.Form, FormCholesky,
+			FormSpectral)
 	}
 	m.eps = about.Eps
 	return nil
@@ -147,13 +148,16 @@ func (m *metric) decodeChunklets(f *model.File, e *embedding, grown bool) error 
 	sizes, total := make([]int, len(raw)), 0
 	for c, q := range raw {
 		if q < 1 || q > int64(len(positions)-total) {
-			return fault.Data("", "tensor %s: chunklet %d has %d points: want at least 1, and %d in all", tensorSizes, c, q, len(positions))
+			return fault.Data("", "tensor %s: chunklet %d has %d points: want at least 1, and %d in all",
+				tensorSizes, c, q, len(positions))
 		}
 		sizes[c] = int(q)
 		total += int(q)
 	}
 	if total != len(positions) && !grown || total == len(sizes) {
-		return fault.Data("", "tensor %s: %d chunklets of %d points: want %d points, and one chunklet of 2 or more", tensorSizes, len(sizes), total, len(positions))
+		return fault.Data("",
+			"tensor %s: %d chunklets of %d points: want %d points, and one chunklet of 2 or more",
+			tensorSizes, len(sizes), total, len(positions))
 	}
 	m.f = newHelmert(sizes)
 	e.chunklet = positions
@@ -170,7 +174,8 @@ func (m *Model) decodeCholesky(f *model.File, about extra) error {
 	for i := range r {
 		copy(l.Row(i), packed[:i+1])
 		if !(l.At(i, i) > 0) {
-			return fault.Data("", "tensor %s: diagonal element %d is %g: want a number > 0", tensorFactor, i, l.At(i, i))
+			return fault.Data("", "tensor %s: diagonal element %d is %g: want a number > 0", tensorFactor, i,
+				l.At(i, i))
 		}
 		packed = packed[i+1:]
 	}
@@ -178,7 +183,8 @@ func (m *Model) decodeCholesky(f *model.File, about extra) error {
 	if err := m.embed.decodeOffset(f); err != nil {
 		return err
 	}
-	if m.embed.weights, err = fitted.ReadMatrix(f, tensorWeights, m.embed.support.Len(), m.embed.dim()); err != nil {
+	if m.embed.weights, err = fitted.ReadMatrix(f, tensorWeights, m.embed.support.Len(),
+		m.embed.dim()); err != nil {
 		return err
 	}
 	return m.decodeReferences(f, about.References)

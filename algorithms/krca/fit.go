@@ -108,7 +108,8 @@ func (p Params) chunklets(ctx context.Context, f *learner.Fit, stage func(string
 
 // trust returns the chunklets of all must-links, or those without the must-links that other links
 // and neighbors contradict. The rows of x that all holds are those at.
-func (p Params) trust(ctx context.Context, f *learner.Fit, x points.Points, at []int, all chosen) (chosen, error) {
+func (p Params) trust(ctx context.Context, f *learner.Fit, x points.Points, at []int,
+	all chosen) (chosen, error) {
 	if !p.Robust || f.Links.Consistent() == nil {
 		return all, nil
 	}
@@ -128,7 +129,8 @@ func (p Params) trust(ctx context.Context, f *learner.Fit, x points.Points, at [
 // unit returns the unit of eps_rel: the mean of k(x,x) over all points, of which x may be a part.
 type unit func(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error)
 
-func meanDiagonal(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
+func meanDiagonal(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
+	x points.Points) (float64, error) {
 	diagonal, err := k.Diagonal(ctx, eng, x)
 	return kernel.Mean(diagonal), err
 }
@@ -176,8 +178,9 @@ func learnable(set *links.Set) ([][]int, error) {
 		}
 	}
 	_, cannot := set.Count()
-	return nil, fault.Data("", "krca learns from must-links: want at least one must-link or chunklet of two points, got none "+
-		"(%d cannot-links, %d chunklets of size 1)", cannot, len(chunklets))
+	return nil, fault.Data("",
+		"krca learns from must-links: want at least one must-link or chunklet of two points, got none "+
+			"(%d cannot-links, %d chunklets of size 1)", cannot, len(chunklets))
 }
 
 // notices returns the notices about links of which all must-links are used, in addition to
@@ -207,7 +210,8 @@ func flatten(chunklets [][]int) ([]int, helmert) {
 // checkLearning checks the memory for the kernel matrix of the chunklets with its factor.
 func checkLearning(eng *engine.Engine, f helmert) error {
 	n, r := f.points(), f.order()
-	return eng.Check(fmt.Sprintf("krca on %d points in chunklets", n), addBytes(engine.MatrixBytes(n, n), engine.MatrixBytes(r, r)), fewerLinks)
+	return eng.Check(fmt.Sprintf("krca on %d points in chunklets", n),
+		addBytes(engine.MatrixBytes(n, n), engine.MatrixBytes(r, r)), fewerLinks)
 }
 
 // checkEmbedding checks the memory for the factor, the coordinates of m points, and their learned
@@ -260,7 +264,8 @@ type Metric struct{ metric *metric }
 // FitMetric is the fit of a learner without the embedding. With n points in chunklets it takes n^2
 // kernel values and (n - #chunklets)^3/3 flops; a bandwidth rule also uses all points. Errors are
 // those of Fit.
-func FitMetric(ctx context.Context, eng *engine.Engine, l Learner, x points.Points, set *links.Set) (*Metric, error) {
+func FitMetric(ctx context.Context, eng *engine.Engine, l Learner, x points.Points,
+	set *links.Set) (*Metric, error) {
 	m, _, err := l.Params.fitMetric(ctx, l.Begin(eng, x, set))
 	if err != nil {
 		return nil, input.Failed(ctx, Method+": fit", err)
@@ -288,7 +293,8 @@ func (m *Metric) Eps() float64 { return m.metric.eps }
 
 // Distances returns squared learned distances as [Model.Distances] does, with the same cost and
 // errors.
-func (m *Metric) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+func (m *Metric) Distances(ctx context.Context, eng *engine.Engine, x points.Points,
+	pairs [][2]int) ([]float64, error) {
 	return m.metric.checkedDistances(ctx, eng, x, pairs)
 }
 

@@ -64,7 +64,8 @@ func (m *Model) decodeGrowth(f *model.File, about extra) error {
 		return nil
 	}
 	if about.Form != FormCholesky {
-		return fault.Data("", "tensor %s: a model in the %s form has updates: want none", tensorHistory, about.Form)
+		return fault.Data("", "tensor %s: a model in the %s form has updates: want none", tensorHistory,
+			about.Form)
 	}
 	if !(about.S > 0) || math.IsInf(about.S, 0) {
 		return fault.Data("", "header of the model: s is %g: want a finite number > 0", about.S)
@@ -82,8 +83,11 @@ func (m *Model) decodeGrowth(f *model.File, about extra) error {
 		return err
 	}
 	first := g.history[0]
-	if base := m.metric.f; first.points != base.points() || first.columns != base.order() || first.created != 0 {
-		return fault.Data("", "tensor %s: the first update begins at %d points and %d columns: want %d and %d, where the fit ended",
+	if base := m.metric.f; first.points != base.points() || first.columns != base.order() ||
+		first.created != 0 {
+		return fault.Data("",
+			"tensor %s: the first update begins at %d points and %d columns: want %d and %d, where the fit "+
+				"ended",
 			tensorHistory, first.points, first.columns, base.points(), base.order())
 	}
 	if err := m.metric.f.grow(raw, g, n); err != nil {
@@ -111,11 +115,13 @@ func decodeHistory(f *model.File, n, columns, created int) ([]mark, error) {
 		v := [4]int64(raw[4*i : 4*i+4])
 		for j, at := range v {
 			if at < 0 || at > next[j] {
-				return nil, fault.Data("", "tensor %s: element (%d,%d) is %d: want 0 to %d", tensorHistory, i, j, at, next[j])
+				return nil, fault.Data("", "tensor %s: element (%d,%d) is %d: want 0 to %d", tensorHistory, i,
+					j, at, next[j])
 			}
 		}
 		if !(eps[i] > 0) {
-			return nil, fault.Data("", "tensor %s: element %d is %g: want a number > 0", tensorPastEps, i, eps[i])
+			return nil, fault.Data("", "tensor %s: element %d is %g: want a number > 0", tensorPastEps, i,
+				eps[i])
 		}
 		out[i], next = mark{int(v[0]), int(v[1]), int(v[2]), int(v[3]), eps[i]}, v
 	}
@@ -135,13 +141,16 @@ func (f *helmert) grow(pairs []int64, g growth, n int) error {
 		}
 		for _, p := range g.created[g.history[i].created:created] {
 			if p < g.history[i].points || p >= limit {
-				return fault.Data("", "tensor %s: point %d begins a chunklet of update %d: want %d to %d", tensorCreated, p, i, g.history[i].points, limit-1)
+				return fault.Data("", "tensor %s: point %d begins a chunklet of update %d: want %d to %d",
+					tensorCreated, p, i, g.history[i].points, limit-1)
 			}
 		}
 		for t := g.history[i].columns; t < end; t++ {
 			a, b := pairs[2*(t-fitted)], pairs[2*(t-fitted)+1]
-			if min(a, b) < 0 || max(a, b) >= int64(limit) || a == b || state.members[a] == nil || state.members[b] == nil {
-				return fault.Data("", "tensor %s: row %d joins points %d and %d: want names of two groups", tensorColumns, t-fitted, a, b)
+			if min(a, b) < 0 || max(a, b) >= int64(limit) || a == b || state.members[a] == nil ||
+				state.members[b] == nil {
+				return fault.Data("", "tensor %s: row %d joins points %d and %d: want names of two groups",
+					tensorColumns, t-fitted, a, b)
 			}
 			columns = append(columns, state.join(int(a), int(b)))
 		}
@@ -157,7 +166,9 @@ func (m *Model) checkCoordinates() error {
 	fitted := m.growth.history[0].points
 	for i, at := range m.embed.chunklet {
 		if want := stored - (n - i); i >= fitted && at != want || i < fitted && at >= stored-(n-fitted) {
-			return fault.Data("", "tensor %s: element %d is %d: want the points in the order of their arrival", tensorChunklet, i, at)
+			return fault.Data("",
+				"tensor %s: element %d is %d: want the points in the order of their arrival", tensorChunklet,
+				i, at)
 		}
 	}
 	return nil
@@ -181,13 +192,17 @@ func (m *Model) decodeReferences(f *model.File, count int) error {
 	}
 	for i := 1; i < len(e.landmarks); i++ {
 		if e.landmarks[i] <= e.landmarks[i-1] {
-			return fault.Data("", "tensor %s: element %d is %d after %d: want ascending places", tensorRefs, i, e.landmarks[i], e.landmarks[i-1])
+			return fault.Data("", "tensor %s: element %d is %d after %d: want ascending places", tensorRefs,
+				i, e.landmarks[i], e.landmarks[i-1])
 		}
 	}
 	for i, past := range m.growth.history {
 		left := all - (n - past.points) // all points before the update
-		if past.references > len(e.landmarks) || past.references == 0 || e.landmarks[past.references-1] >= left {
-			return fault.Data("", "tensor %s: update %d began with %d reference points: want 1 or more, each all by then", tensorHistory, i, past.references)
+		if past.references > len(e.landmarks) || past.references == 0 ||
+			e.landmarks[past.references-1] >= left {
+			return fault.Data("",
+				"tensor %s: update %d began with %d reference points: want 1 or more, each all by then",
+				tensorHistory, i, past.references)
 		}
 	}
 	return nil
@@ -244,7 +259,9 @@ func (u *Incremental) border(ctx context.Context, eng *engine.Engine, r int) err
 	}
 	left, corner := rows.View(0, b, 0, r), rows.View(0, b, r, r+b)
 	err = checkFinite(ctx, eng, rows.View(0, b, 0, r+b), func(int) error {
-		return fault.Data("", "a kernel value of a point in the update is not representable: want smaller values (scale the data)")
+		return fault.Data("",
+			"a kernel value of a point in the update is not representable: want smaller values (scale the "+
+				"data)")
 	})
 	if err != nil {
 		return err
@@ -295,11 +312,13 @@ func solve(backend blas.Backend, l, b blas.Matrix) {
 
 // contrasts returns F_B'K, b x n, for the columns B of f from r on: the kernel values of the
 // points of the chunklets that change, summed up along the trees.
-func (u *Incremental) contrasts(ctx context.Context, eng *engine.Engine, f helmert, r int) (blas.Matrix, error) {
+func (u *Incremental) contrasts(ctx context.Context, eng *engine.Engine, f helmert,
+	r int) (blas.Matrix, error) {
 	touched := u.touched(r)
 	n, b := f.count, len(f.columns)-r
 	need := addBytes(engine.MatrixBytes(len(touched), n), engine.MatrixBytes(b, n))
-	if err := eng.Check(fmt.Sprintf("update of chunklets of %d points", len(touched)), need, "update by fewer chunklets at a time"); err != nil {
+	if err := eng.Check(fmt.Sprintf("update of chunklets of %d points", len(touched)), need,
+		"update by fewer chunklets at a time"); err != nil {
 		return blas.Matrix{}, err
 	}
 	k := eng.GetMatrix(len(touched), n)
@@ -339,7 +358,8 @@ func (u *Incremental) reserve(eng *engine.Engine, used, r int) error {
 		return nil
 	}
 	order := max(r, u.factor.Rows+u.factor.Rows/4, 64)
-	if err := eng.Check(fmt.Sprintf("factor of order %d", order), addBytes(engine.MatrixBytes(order, order), engine.MatrixBytes(used, used)), fewerLinks); err != nil {
+	if err := eng.Check(fmt.Sprintf("factor of order %d", order),
+		addBytes(engine.MatrixBytes(order, order), engine.MatrixBytes(used, used)), fewerLinks); err != nil {
 		return err
 	}
 	larger := eng.NewMatrix(order, order)

@@ -22,8 +22,11 @@ func TestDecodeGrowthHostile(t *testing.T) {
 	x := gaussian(90, 4, 41)
 	s := chunkletSet(t, 90, runs(90, 7, 3, 2, 6, 1, 8, 2, 9)...)
 	files := map[string]*model.File{}
-	for name, p := range map[string]Params{"all": {Eps: 0.01, Dims: 2}, "landmarks": {Eps: 0.01, Dims: 2, Landmarks: 30}} {
-		files[name] = through(t, updated(t, eng, fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: p}, x, s), x))
+	for name, p := range map[string]Params{"all": {Eps: 0.01, Dims: 2},
+		"landmarks": {Eps: 0.01, Dims: 2, Landmarks: 30}} {
+		files[name] = through(t,
+			updated(t, eng, fittest.On[*Model](t, eng,
+				Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: p}, x, s), x))
 	}
 	refused, taken := 0, 0
 	propertytest.Check(t, func(t *rapid.T) {

@@ -247,7 +247,8 @@ const maxGroup = 4096
 
 // distances returns kt(i,i) + kt(j,j) - 2 kt(i,j), clamped at 0, for each pair of rows
 // of x.
-func (m *metric) distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+func (m *metric) distances(ctx context.Context, eng *engine.Engine, x points.Points,
+	pairs [][2]int) ([]float64, error) {
 	out, weights := make([]float64, len(pairs)), m.weights()
 	err := m.parts(ctx, eng, x, pairs, func(p int, rho float64, ci, cj []float64) {
 		sum := rho / m.eps
@@ -263,7 +264,8 @@ func (m *metric) distances(ctx context.Context, eng *engine.Engine, x points.Poi
 // parts calls f, from several goroutines, with the parts of the squared distance of each pair of
 // rows of x: the residual rho, and the coordinates of both points. They do not depend on eps. It
 // processes pairs in groups of at most maxGroup distinct points.
-func (m *metric) parts(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, f func(p int, rho float64, ci, cj []float64)) error {
+func (m *metric) parts(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int,
+	f func(p int, rho float64, ci, cj []float64)) error {
 	for lo := 0; lo < len(pairs); {
 		hi, rows := input.Group(pairs, lo, maxGroup)
 		shifted := func(p int, rho float64, ci, cj []float64) { f(lo+p, rho, ci, cj) }
@@ -275,7 +277,8 @@ func (m *metric) parts(ctx context.Context, eng *engine.Engine, x points.Points,
 	return nil
 }
 
-func (m *metric) groupParts(ctx context.Context, eng *engine.Engine, x points.Points, place map[int]int, pairs [][2]int,
+func (m *metric) groupParts(ctx context.Context, eng *engine.Engine, x points.Points, place map[int]int,
+	pairs [][2]int,
 	f func(p int, rho float64, ci, cj []float64)) error {
 	rows := make([]int, len(place))
 	for row, at := range place {

@@ -59,7 +59,8 @@ func (m *metric) affordable(g *evaluated) int {
 // given number of them: then a search, however long, takes little more time than one that begins
 // with Kt. It returns none if it does not converge, if too little of the kernel values is left in
 // Kt, or if their size is immoderate: products might overflow.
-func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, dims, products int) (spectrum, error) {
+func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, dims,
+	products int) (spectrum, error) {
 	n, s, largest := g.kt.Rows, spectrum{}, slices.Max(g.diagonal)
 	if !(largest > 1e-100 && largest < 1e100 && largest/m.eps < 1e100) {
 		return s, nil
@@ -72,7 +73,9 @@ func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, d
 		ones.Data[i] = 1 / math.Sqrt(float64(n))
 	}
 	// Each element of a product with a unit vector has a rounding error of about u trace/n.
-	pass := func(_, norm float64) float64 { return max(implicitTol*norm, 0x1p-50*s.trace/math.Sqrt(float64(n))) }
+	pass := func(_, norm float64) float64 {
+		return max(implicitTol*norm, 0x1p-50*s.trace/math.Sqrt(float64(n)))
+	}
 	p := krylov.Problem{
 		N: n, K: dims, Block: whole(eng, implicitBlock), Basis: min(n/2-1, max(10*dims, implicitBasis)),
 		Backend: eng.Backend(), Pass: pass, Budget: 2 * n, Seed: uint64(dims), Locked: ones,

@@ -19,7 +19,8 @@ import (
 const never, always = math.MaxInt, 0 // products after which Kt is computed
 
 // embeddingOf is fitEmbedding by Kt, or by a number of products and then by Kt.
-func embeddingOf(t *testing.T, eng *engine.Engine, m *metric, x points.Points, rows, refs []int, p Params, search bool, products int) (*embedding, spectrum) {
+func embeddingOf(t *testing.T, eng *engine.Engine, m *metric, x points.Points, rows, refs []int, p Params,
+	search bool, products int) (*embedding, spectrum) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := m.begin(ctx, eng, x.Select(refs), positions(refs, rows), search)
@@ -69,12 +70,16 @@ func TestImplicit(t *testing.T) {
 		tol    float64
 	}{
 		{"blobs", blobs, "rbf:sigma=median", 1e-3, Params{Dims: 12}, blobLinks.Chunklets(), 1e-9},
-		{"blobs, power", blobs, "exp:width=3", 1e-3, Params{Dims: 7, Power: 0.5}, blobLinks.Chunklets(), 1e-9},
+		{"blobs, power", blobs, "exp:width=3", 1e-3, Params{Dims: 7, Power: 0.5}, blobLinks.Chunklets(),
+			1e-9},
 		{"flat", gaussian(n, 300, 2), "rbf:sigma=median", 1e-3, Params{Dims: 10}, spread.Chunklets(), 1e-8},
-		{"flat, large eps", gaussian(n, 300, 3), "rbf:sigma=median", 1, Params{Dims: 10}, spread.Chunklets(), 1e-8},
+		{"flat, large eps", gaussian(n, 300, 3), "rbf:sigma=median", 1, Params{Dims: 10}, spread.Chunklets(),
+			1e-8},
 		{"repeated rows", repeated, "rbf:sigma=2", 1e-3, Params{Dims: 12}, spread.Chunklets(), 1e-9},
-		{"rank below dims", gaussian(n, 3, 5), "poly:degree=2,coef=1,scale=1", 1, Params{Dims: 12}, spread.Chunklets(), 1e-9},
-		{"a seventh of the points", blobs, "rbf:sigma=median", 1e-3, Params{Dims: 12}, blobLinks.Chunklets()[:20], 1e-9},
+		{"rank below dims", gaussian(n, 3, 5), "poly:degree=2,coef=1,scale=1", 1, Params{Dims: 12},
+			spread.Chunklets(), 1e-9},
+		{"a seventh of the points", blobs, "rbf:sigma=median", 1e-3, Params{Dims: 12},
+			blobLinks.Chunklets()[:20], 1e-9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			eng := enginetest.New(t, 2)
@@ -100,7 +105,8 @@ func TestImplicit(t *testing.T) {
 				}
 				for what, x := range map[string]points.Points{"training points": c.x, "others": fresh} {
 					a, b := blas.NewMatrix(x.Len(), got.dim()), blas.NewMatrix(x.Len(), want.dim())
-					if err := errors.Join(got.embed(context.Background(), eng, m.metric, x, a), want.embed(context.Background(), eng, m.metric, x, b)); err != nil {
+					if err := errors.Join(got.embed(context.Background(), eng, m.metric, x, a),
+						want.embed(context.Background(), eng, m.metric, x, b)); err != nil {
 						t.Fatal(err)
 					}
 					within(t, what, toMat(a), toMat(b), c.tol)
@@ -200,7 +206,8 @@ func TestImplicitOrNot(t *testing.T) {
 		want   bool
 	}{
 		{"rbf:sigma=1", 20, true}, {"linear", 20, true}, {"rbf:sigma=1@poly:degree=2", 20, true},
-		{"rbf:sigma=1", 0, false}, {"rbf:sigma=1", 500, false}, {"sigmoid", 20, false}, {"rbf:sigma=1@sigmoid", 20, false},
+		{"rbf:sigma=1", 0, false}, {"rbf:sigma=1", 500, false}, {"sigmoid", 20, false},
+		{"rbf:sigma=1@sigmoid", 20, false},
 	} {
 		m := &metric{kernel: enginetest.Kernel(t, c.kernel)}
 		if got := m.implicit(x, 5000, c.dims); got != c.want {
@@ -242,7 +249,8 @@ func TestImplicitOrNot(t *testing.T) {
 		if s, err := m.metric.search(ctx, eng, &g, 3, never); err != nil || s.values != nil {
 			t.Errorf("%s: eigenvalues %v, error %v: want none", name, s.values, err)
 		}
-		if s, err := m.metric.leading(ctx, eng, &g, sequence(n), 3, true, func(string) {}); err != nil || len(s.values) != 3 {
+		if s, err := m.metric.leading(ctx, eng, &g, sequence(n), 3, true, func(string) {}); err != nil ||
+			len(s.values) != 3 {
 			t.Errorf("%s: eigenvalues %v, error %v: want those of Kt", name, s.values, err)
 		}
 	}

@@ -58,14 +58,16 @@ type unquoted string
 // than vectors: of a precomputed Gram matrix a model does not keep the rows.
 func (m *Model) Incremental() (*Incremental, error) {
 	if m.metric.spectral() {
-		return nil, &fault.ParamError{Param: "form of the model to update", Value: string(FormSpectral), Want: "cholesky (fit with form=cholesky)"}
+		return nil, &fault.ParamError{Param: "form of the model to update", Value: string(FormSpectral),
+			Want: "cholesky (fit with form=cholesky)"}
 	}
 	if !growable(m.embed.support) {
 		kind := fmt.Sprintf("one of %T", m.embed.support)
 		if _, ok := m.embed.support.(*points.Gram); ok {
 			kind = "one of a precomputed Gram matrix, whose rows it does not keep"
 		}
-		return nil, &fault.ParamError{Param: "model to update", Value: unquoted(kind), Want: "one of vectors or sequences, or a fit on all points"}
+		return nil, &fault.ParamError{Param: "model to update", Value: unquoted(kind),
+			Want: "one of vectors or sequences, or a fit on all points"}
 	}
 	k, n := m.metric, m.metric.f.points()
 	u := &Incremental{
@@ -115,7 +117,8 @@ func (u *Incremental) Notices() []string { return slices.Clone(u.notices) }
 // Add adds new chunklets of rows of x, in one update. Lists that share a row are merged,
 // with a notice. A list of one row is a chunklet of one point, which counts in n.
 // Errors are those of [Incremental.Update]. O(n^2) for each new point, n those in chunklets so far.
-func (u *Incremental) Add(ctx context.Context, eng *engine.Engine, x points.Points, chunklets ...[]int) error {
+func (u *Incremental) Add(ctx context.Context, eng *engine.Engine, x points.Points,
+	chunklets ...[]int) error {
 	list := make([]algorithms.Chunklet, len(chunklets))
 	for i, rows := range chunklets {
 		list[i] = algorithms.Chunklet{ID: algorithms.NewChunklet, Rows: rows}
@@ -125,7 +128,8 @@ func (u *Incremental) Add(ctx context.Context, eng *engine.Engine, x points.Poin
 
 // Extend adds rows of x to the chunklet of that number.
 // Errors and cost are those of [Incremental.Update].
-func (u *Incremental) Extend(ctx context.Context, eng *engine.Engine, x points.Points, id int, rows ...int) error {
+func (u *Incremental) Extend(ctx context.Context, eng *engine.Engine, x points.Points, id int,
+	rows ...int) error {
 	return u.Update(ctx, eng, x, []algorithms.Chunklet{{ID: id, Rows: rows}})
 }
 
@@ -135,7 +139,8 @@ func (u *Incremental) Extend(ctx context.Context, eng *engine.Engine, x points.P
 // Errors: points that the model does not take, as for Model.Embed; a row or a chunklet
 // that does not exist, an empty chunklet, or no chunklet (*fault.DataError); the memory
 // limit; ctx.Err(), wrapped.
-func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []algorithms.Chunklet) error {
+func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.Points,
+	chunklets []algorithms.Chunklet) error {
 	if err := fitted.CheckPoints(x, u.current().embed.support); err != nil {
 		return err
 	}
@@ -221,9 +226,11 @@ func (u *Incremental) DropLast(count int) error {
 	have := len(u.growth.history)
 	switch {
 	case have == 0:
-		return &fault.ParamError{Param: "number of updates to drop", Value: count, Want: "none, since the model has no updates"}
+		return &fault.ParamError{Param: "number of updates to drop", Value: count,
+			Want: "none, since the model has no updates"}
 	case count < 1 || count > have:
-		return &fault.ParamError{Param: "number of updates to drop", Value: count, Want: fmt.Sprintf("1 to %d, the number of updates", have)}
+		return &fault.ParamError{Param: "number of updates to drop", Value: count,
+			Want: fmt.Sprintf("1 to %d, the number of updates", have)}
 	}
 	u.restore(u.growth.history[have-count])
 	u.growth.history = u.growth.history[:have-count]
@@ -243,7 +250,8 @@ func (u *Incremental) basis() helmert {
 // update.
 func (u *Incremental) metric() *metric {
 	r := len(u.f.columns)
-	return &metric{kernel: u.kernel, anchors: u.anchors, f: u.basis(), eps: u.eps, factor: u.factor.View(0, r, 0, r)}
+	return &metric{kernel: u.kernel, anchors: u.anchors, f: u.basis(), eps: u.eps,
+		factor: u.factor.View(0, r, 0, r)}
 }
 
 // current returns a model without an embedding, which is valid until the next update.
@@ -258,7 +266,8 @@ func (u *Incremental) Gram(ctx context.Context, eng *engine.Engine, x, y points.
 
 // Distances returns squared learned distances as [Model.Distances] does, with the same cost and
 // errors.
-func (u *Incremental) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+func (u *Incremental) Distances(ctx context.Context, eng *engine.Engine, x points.Points,
+	pairs [][2]int) ([]float64, error) {
 	return u.current().Distances(ctx, eng, x, pairs)
 }
 
@@ -287,7 +296,8 @@ func (u *Incremental) validate(n int, chunklets []algorithms.Chunklet) error {
 		}
 		for _, row := range chunklet.Rows {
 			if row < 0 || row >= n {
-				return fault.Data("", "chunklet %d of the update: row %d does not exist: want 0 to %d", c, row, n-1)
+				return fault.Data("", "chunklet %d of the update: row %d does not exist: want 0 to %d", c,
+					row, n-1)
 			}
 		}
 	}
@@ -345,7 +355,8 @@ func mergeNotice(merges, row int) string {
 	if merges == 1 {
 		return fmt.Sprintf("two chunklets of the update share row %d: merged", row)
 	}
-	return fmt.Sprintf("chunklets of the update share rows (the first is row %d): merged, %d times", row, merges)
+	return fmt.Sprintf("chunklets of the update share rows (the first is row %d): merged, %d times", row,
+		merges)
 }
 
 func (u *Incremental) join(a, b int) {
@@ -404,7 +415,8 @@ func appendPoints(x, y points.Points, rows []int) points.Points {
 		return out
 	case *points.CSR:
 		end := x.Start[x.N]
-		out := &points.CSR{N: x.N + len(rows), D: x.D, Start: x.Start[:x.N+1], Col: x.Col[:end], Val: x.Val[:end]}
+		out := &points.CSR{N: x.N + len(rows), D: x.D, Start: x.Start[:x.N+1], Col: x.Col[:end],
+			Val: x.Val[:end]}
 		for _, i := range rows {
 			appendSparse(out, y, i)
 		}

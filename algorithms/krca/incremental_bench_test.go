@@ -58,7 +58,8 @@ func around(at []float64, c int) float64 {
 // arriveAll returns the seconds of each arrival.
 func arriveAll(t testingTB, eng *engine.Engine, x *points.Dense) []float64 {
 	ctx := context.Background()
-	l := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=4"), Params: Params{FixedS: arrivalFixed, Dims: 1, Form: FormCholesky}}
+	l := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=4"),
+		Params: Params{FixedS: arrivalFixed, Dims: 1, Form: FormCholesky}}
 	u := incremental(t, fittest.On[*Model](t, eng, l, x.Select([]int{0, 1}), chunkletSet(t, 2, []int{0, 1})))
 	at := make([]float64, arrivals)
 	for c := 1; c < arrivals; c++ {
@@ -102,7 +103,8 @@ func BenchmarkUpdate(b *testing.B) {
 		for i := range chunklets {
 			chunklets[i] = []int{2 * i, 2*i + 1}
 		}
-		l := Learner{Kernel: enginetest.Spec(b, "rbf:sigma=4"), Params: Params{FixedS: arrivalFixed, Dims: 1, Landmarks: 50, Form: FormCholesky}}
+		l := Learner{Kernel: enginetest.Spec(b, "rbf:sigma=4"),
+			Params: Params{FixedS: arrivalFixed, Dims: 1, Landmarks: 50, Form: FormCholesky}}
 		u := incremental(b, fittest.On[*Model](b, eng, l, x, chunkletSet(b, x.N, chunklets...)))
 		b.Run("n="+strconv.Itoa(n), func(b *testing.B) {
 			b.ReportAllocs()

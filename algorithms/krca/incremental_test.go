@@ -38,7 +38,8 @@ func updated(t testingTB, eng *engine.Engine, m *Model, x points.Points) *Model 
 	t.Helper()
 	u, ctx := incremental(t, m), context.Background()
 	must(t, u.Add(ctx, eng, x, []int{3, 4, 5}, []int{8}, []int{10, 11}))
-	must(t, u.Update(ctx, eng, x, []algorithms.Chunklet{{ID: 0, Rows: []int{20, 21}}, {ID: 8, Rows: []int{22, 20}}}))
+	must(t, u.Update(ctx, eng, x,
+		[]algorithms.Chunklet{{ID: 0, Rows: []int{20, 21}}, {ID: 8, Rows: []int{22, 20}}}))
 	must(t, u.Merge(ctx, eng, 1, 7))
 	return build(t, eng, u)
 }
@@ -76,7 +77,8 @@ type stream struct {
 }
 
 // newStream fits the base chunklets with fixed s on the rows that they name.
-func newStream(t testingTB, eng *engine.Engine, x *points.Dense, k string, s float64, base [][]int, rest []int) *stream {
+func newStream(t testingTB, eng *engine.Engine, x *points.Dense, k string, s float64, base [][]int,
+	rest []int) *stream {
 	t.Helper()
 	var rows []int
 	var local [][]int
@@ -133,7 +135,8 @@ func (s *stream) bridge(a, b int) {
 	s.t.Helper()
 	rows := s.take(1)
 	s.sets[s.id[a]] = append(s.sets[s.id[a]], rows...)
-	must(s.t, s.u.Update(context.Background(), s.eng, s.x, []algorithms.Chunklet{{ID: a, Rows: rows}, {ID: b, Rows: rows}}))
+	must(s.t, s.u.Update(context.Background(), s.eng, s.x,
+		[]algorithms.Chunklet{{ID: a, Rows: rows}, {ID: b, Rows: rows}}))
 	s.unite(a, b)
 }
 
@@ -211,7 +214,8 @@ func TestIncrementalIsBatch(t *testing.T) {
 		query := append(order[:150:150], st.take(50)...)
 		z := x.Select(query)
 		got, want := toMat(learned(t, eng, st.u, z)), toMat(gramOf(t, eng, st.batch(c.kernel, c.s), z, nil))
-		t.Logf("%s: n = %d, %d updates: relative difference %.1e", c.kernel, st.u.Points(), st.u.Updates(), difference(got, want))
+		t.Logf("%s: n = %d, %d updates: relative difference %.1e", c.kernel, st.u.Points(), st.u.Updates(),
+			difference(got, want))
 		within(t, c.kernel, got, want, 1e-10)
 	}
 }
@@ -224,7 +228,8 @@ func TestIncrementalProperty(t *testing.T) {
 
 func incrementalProperty(eng *engine.Engine) func(t *rapid.T) {
 	return func(t *rapid.T) {
-		k := rapid.SampledFrom([]string{"rbf:sigma=1.5", "poly:degree=2,coef=1,scale=0.5", "exp:width=2"}).Draw(t, "kernel")
+		k := rapid.SampledFrom([]string{"rbf:sigma=1.5", "poly:degree=2,coef=1,scale=0.5",
+			"exp:width=2"}).Draw(t, "kernel")
 		s := rapid.SampledFrom([]float64{0.01, 1, 20}).Draw(t, "s")
 		x := gaussian(120, rapid.IntRange(1, 5).Draw(t, "d"), rapid.Uint64().Draw(t, "seed"))
 		all := sequenceFrom(0, x.N)
@@ -272,7 +277,8 @@ func incrementalProperty(eng *engine.Engine) func(t *rapid.T) {
 				past = append(past, keep())
 			}
 		}
-		within(t, "learned kernel", toMat(learned(t, eng, st.u, z)), toMat(gramOf(t, eng, st.batch(k, s), z, nil)), 1e-9)
+		within(t, "learned kernel", toMat(learned(t, eng, st.u, z)),
+			toMat(gramOf(t, eng, st.batch(k, s), z, nil)), 1e-9)
 	}
 }
 
@@ -450,8 +456,11 @@ func TestHelmertColumns(t *testing.T) {
 func TestDropLast(t *testing.T) {
 	eng, ctx := enginetest.New(t, 2), context.Background()
 	x := gaussian(60, 4, 2)
-	for _, p := range []Params{{FixedS: 0.37, Dims: 3, Form: FormCholesky}, {EpsRel: 0.013, Form: FormAuto}, {Eps: unevenEps(t, 10), Dims: 4, Landmarks: 12}} {
-		m := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: p, Seed: 3}, x, chunkletSet(t, 60, runs(60, 7, 3, 2, 4, 1)...))
+	for _, p := range []Params{{FixedS: 0.37, Dims: 3, Form: FormCholesky}, {EpsRel: 0.013, Form: FormAuto},
+		{Eps: unevenEps(t, 10), Dims: 4, Landmarks: 12}} {
+		m := fittest.On[*Model](t, eng,
+			Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: p, Seed: 3}, x,
+			chunkletSet(t, 60, runs(60, 7, 3, 2, 4, 1)...))
 		u := incremental(t, m)
 		models := []*Model{build(t, eng, u)}
 		sameResults(t, "no update", results(t, eng, models[0], x), results(t, eng, m, x))
@@ -483,7 +492,8 @@ func TestDropLast(t *testing.T) {
 		must(t, u.Add(ctx, eng, x, []int{33, 34}))
 		direct := incremental(t, models[1])
 		must(t, direct.Add(ctx, eng, x, []int{33, 34}))
-		sameResults(t, "after a drop", results(t, eng, build(t, eng, u), x), results(t, eng, build(t, eng, direct), x))
+		sameResults(t, "after a drop", results(t, eng, build(t, eng, u), x),
+			results(t, eng, build(t, eng, direct), x))
 	}
 }
 
@@ -508,7 +518,8 @@ func TestUpdateThroughFile(t *testing.T) {
 		}
 		back, err := Decode(through(t, v.model))
 		must(t, err)
-		list := []algorithms.Chunklet{{ID: 2, Rows: []int{1, 2}}, {ID: 0, Rows: []int{2}}, {ID: algorithms.NewChunklet, Rows: []int{7, 6, 9}}}
+		list := []algorithms.Chunklet{{ID: 2, Rows: []int{1, 2}}, {ID: 0, Rows: []int{2}},
+			{ID: algorithms.NewChunklet, Rows: []int{7, 6, 9}}}
 		a, err := v.model.Update(ctx, eng, v.x, list)
 		must(t, err)
 		b, err := back.Update(ctx, eng, v.x, list)
@@ -610,7 +621,9 @@ func TestUpdateErrors(t *testing.T) {
 	nan := gaussian(3, 3, 1)
 	nan.Data[4] = math.NaN()
 	gram := &points.Gram{N: 1, M: 3, Data: make([]float64, 3), Diagonal: []float64{1}, Reference: []int{-1}}
-	list := func(id int, rows ...int) []algorithms.Chunklet { return []algorithms.Chunklet{{ID: id, Rows: rows}} }
+	list := func(id int, rows ...int) []algorithms.Chunklet {
+		return []algorithms.Chunklet{{ID: id, Rows: rows}}
+	}
 	for _, c := range []struct {
 		name string
 		err  error
@@ -623,7 +636,8 @@ func TestUpdateErrors(t *testing.T) {
 		{"no chunklets", u.Add(ctx, eng, x), "at least one"},
 		{"empty", u.Add(ctx, eng, x, []int{}), "empty"},
 		{"row", u.Add(ctx, eng, x, []int{0, 30}), "row 30 does not exist: want 0 to 29"},
-		{"chunklet", u.Update(ctx, eng, x, list(3, 1)), "chunklet 3 does not exist in the model: want 0 to 2"},
+		{"chunklet", u.Update(ctx, eng, x, list(3, 1)),
+			"chunklet 3 does not exist in the model: want 0 to 2"},
 		{"negative", u.Update(ctx, eng, x, list(-2, 1)), "chunklet -2"},
 		{"merge", u.Merge(ctx, eng, 0, 7), "chunklet 7"},
 		{"one already", u.Merge(ctx, eng, 1, 1), "one already"},
@@ -632,29 +646,36 @@ func TestUpdateErrors(t *testing.T) {
 		{"drop negative", u.DropLast(-1), "want 1 to 1"},
 		{"memory", u.Add(ctx, small, x, []int{7, 8}), "limit"},
 	} {
-		if c.err == nil || !fault.IsInput(c.err) && c.name != "memory" || !strings.Contains(c.err.Error(), c.want) {
+		if c.err == nil || !fault.IsInput(c.err) && c.name != "memory" ||
+			!strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%s: error %v, want a fault of the input with %q", c.name, c.err, c.want)
 		}
 	}
-	if err := u.Add(canceledCtx, eng, x, []int{7, 8}, []int{8, 9}); !errors.Is(err, context.Canceled) || len(u.Notices()) != 0 {
+	if err := u.Add(canceledCtx, eng, x, []int{7, 8}, []int{8, 9}); !errors.Is(err, context.Canceled) ||
+		len(u.Notices()) != 0 {
 		t.Errorf("canceled: %v, notices %q", err, u.Notices())
 	}
 	same(t, learned(t, eng, u, x), before)
 	if u.Updates() != 1 || u.Points() != 7 || u.Chunklets() != 3 {
-		t.Errorf("%d updates, %d points, %d chunklets after errors, want 1, 7, 3", u.Updates(), u.Points(), u.Chunklets())
+		t.Errorf("%d updates, %d points, %d chunklets after errors, want 1, 7, 3", u.Updates(), u.Points(),
+			u.Chunklets())
 	}
-	if err := incremental(t, m).DropLast(1); !fault.IsInput(err) || !strings.Contains(err.Error(), "no updates") {
+	if err := incremental(t, m).DropLast(1); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "no updates") {
 		t.Errorf("drop without updates: %v", err)
 	}
-	spectral := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "linear"), Params: Params{Eps: 1, Form: FormSpectral}}, x, s)
-	if _, err := spectral.Update(ctx, eng, x, list(-1, 1, 2)); !fault.IsInput(err) || !strings.Contains(err.Error(), "spectral") {
+	spectral := fittest.On[*Model](t, eng,
+		Learner{Kernel: enginetest.Spec(t, "linear"), Params: Params{Eps: 1, Form: FormSpectral}}, x, s)
+	if _, err := spectral.Update(ctx, eng, x, list(-1, 1, 2)); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "spectral") {
 		t.Errorf("spectral form: %v", err)
 	}
 	base := kernelOf(t, eng, "linear", x, x)
 	g, err := points.NewGram(30, 30, base.Data, nil, nil)
 	must(t, err)
 	onGram := fittest.On[*Model](t, eng, Learner{Params: Params{Eps: 1, Form: FormCholesky}}, g, s)
-	if _, err := onGram.Update(ctx, eng, g, list(-1, 1, 2)); !fault.IsInput(err) || !strings.Contains(err.Error(), "Gram") {
+	if _, err := onGram.Update(ctx, eng, g, list(-1, 1, 2)); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "Gram") {
 		t.Errorf("Gram matrix: %v", err)
 	}
 }

@@ -89,10 +89,11 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:          Method,
-	Title:         "KRCA",
-	Summary:       "kernel relevant component analysis: whitens what varies inside must-link groups",
-	Paper:         "Tsang, Cheung & Kwok, Kernel relevant component analysis for distance metric learning, IJCNN 2005",
+	Name:    Method,
+	Title:   "KRCA",
+	Summary: "kernel relevant component analysis: whitens what varies inside must-link groups",
+	Paper: "Tsang, Cheung & Kwok, Kernel relevant component analysis for distance metric learning, " +
+		"IJCNN 2005",
 	DefaultKernel: DefaultKernel,
 }
 
@@ -139,8 +140,9 @@ func (p Params) epsilon(meanDiagonal float64, n int) (float64, error) {
 	case p.FixedS != 0:
 		eps = p.FixedS / float64(n)
 	case !(meanDiagonal > 0) || math.IsInf(meanDiagonal, 0):
-		return 0, fault.Data("", "the mean of k(x,x) over the training points is %g: want a finite number > 0, "+
-			"as eps_rel is relative to it (scale the features, or take another kernel)", meanDiagonal)
+		return 0, fault.Data("",
+			"the mean of k(x,x) over the training points is %g: want a finite number > 0, "+
+				"as eps_rel is relative to it (scale the features, or take another kernel)", meanDiagonal)
 	default:
 		eps = p.EpsRel * meanDiagonal
 	}

@@ -83,7 +83,8 @@ func randomProblem(t *rapid.T) (x *points.Dense, s *links.Set, text string, eps 
 		used += q
 	}
 	chunklets = append(chunklets, order[:2]) // at least one pair (merged if it overlaps)
-	text = rapid.SampledFrom([]string{"rbf:sigma=1.5", "linear", "poly:degree=2,coef=1,scale=0.5", "exp:width=2", "rbf:gamma=0.4@poly:degree=2,coef=0,scale=0.2"}).Draw(t, "kernel")
+	text = rapid.SampledFrom([]string{"rbf:sigma=1.5", "linear", "poly:degree=2,coef=1,scale=0.5",
+		"exp:width=2", "rbf:gamma=0.4@poly:degree=2,coef=0,scale=0.2"}).Draw(t, "kernel")
 	eps = rapid.SampledFrom([]float64{0.3, 3e-2, 3e-3}).Draw(t, "eps")
 	return x, chunkletSet(t, n, chunklets...), text, eps
 }
@@ -104,10 +105,12 @@ func TestPrintedFormula(t *testing.T) {
 		x, s, text, eps := randomProblem(t)
 		rows, f := flatten(s.Chunklets())
 		fresh := gaussian(5, x.D, 99)
-		all := &points.Dense{N: x.N + 5, D: x.D, Data: append(append([]float64(nil), x.Data...), fresh.Data...)}
+		all := &points.Dense{N: x.N + 5, D: x.D,
+			Data: append(append([]float64(nil), x.Data...), fresh.Data...)}
 		anchors := x.Select(rows)
 		k := toMat(kernelOf(t, eng, text, all, all))
-		want := printed(t, k, toMat(kernelOf(t, eng, text, all, anchors)), toMat(kernelOf(t, eng, text, anchors, anchors)), f, eps)
+		want := printed(t, k, toMat(kernelOf(t, eng, text, all, anchors)),
+			toMat(kernelOf(t, eng, text, anchors, anchors)), f, eps)
 		// The printed form itself loses about cond(I + KH/s) u.
 		tol := 1e-11 * max(1, maxAbs(k)/eps)
 		for _, form := range forms {
@@ -115,7 +118,8 @@ func TestPrintedFormula(t *testing.T) {
 			l.Params.Form = Form(form)
 			m := fittest.On[*Model](t, eng, l, x, s)
 			within(t, form+" gram", toMat(gramOf(t, eng, m, all, nil)), want, tol)
-			within(t, form+" cross", toMat(gramOf(t, eng, m, fresh, x)), want.Slice(x.N, x.N+5, 0, x.N), tol*10)
+			within(t, form+" cross", toMat(gramOf(t, eng, m, fresh, x)), want.Slice(x.N, x.N+5, 0, x.N),
+				tol*10)
 			checkDistances(t, m, all, want, tol)
 		}
 	})
@@ -178,7 +182,8 @@ func TestFeatureSpaceRCA(t *testing.T) {
 		left.Mul(points, &inverse)
 		want.Mul(&left, points.T())
 		m := fittest.On[*Model](t, eng, withKernel(t, "linear", eps), x, s)
-		within(t, fmt.Sprintf("eps=%g, form %s", eps, m.metric.form()), toMat(gramOf(t, eng, m, x, nil)), &want, 1e-11)
+		within(t, fmt.Sprintf("eps=%g, form %s", eps, m.metric.form()), toMat(gramOf(t, eng, m, x, nil)),
+			&want, 1e-11)
 	}
 }
 
@@ -221,7 +226,8 @@ func TestOrder(t *testing.T) {
 		}
 		l := withKernel(t, text, eps)
 		a := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, l, x, s), x, nil))
-		b := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, l, moved, chunkletSet(t, x.N, chunklets...)), x, nil))
+		b := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, l, moved, chunkletSet(t, x.N, chunklets...)), x,
+			nil))
 		within(t, "other order", b, a, 1e-10)
 	})
 }
@@ -231,8 +237,10 @@ func TestScale(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x := gaussian(50, 4, 8)
 	s := chunkletSet(t, 50, runs(50, 3, 4, 2, 6, 9)...)
-	one := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, withKernel(t, "poly:degree=1,coef=0,scale=1", 1e-2), x, s), x, nil))
-	six := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, withKernel(t, "poly:degree=1,coef=0,scale=6", 6e-2), x, s), x, nil))
+	one := toMat(gramOf(t, eng,
+		fittest.On[*Model](t, eng, withKernel(t, "poly:degree=1,coef=0,scale=1", 1e-2), x, s), x, nil))
+	six := toMat(gramOf(t, eng,
+		fittest.On[*Model](t, eng, withKernel(t, "poly:degree=1,coef=0,scale=6", 6e-2), x, s), x, nil))
 	within(t, "6k, 6eps", six, one, 1e-11)
 
 	const text = "rbf:sigma=2"
@@ -272,11 +280,13 @@ func TestCentering(t *testing.T) {
 	for i := range n {
 		pairs = append(pairs, [2]int{i, (i * 7) % n}, [2]int{i, (i + 1) % n})
 	}
-	a, err := fittest.On[*Model](t, eng, withKernel(t, text, 1e-3), x, s).Distances(context.Background(), eng, x, pairs)
+	a, err := fittest.On[*Model](t, eng, withKernel(t, text, 1e-3), x, s).Distances(context.Background(), eng,
+		x, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := fittest.On[*Model](t, eng, withKernel(t, "linear", 1e-3), g, s).Distances(context.Background(), eng, g, pairs)
+	b, err := fittest.On[*Model](t, eng, withKernel(t, "linear", 1e-3), g, s).Distances(context.Background(),
+		eng, g, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,13 +374,15 @@ func TestForms(t *testing.T) {
 		want   Form
 	}{
 		{"gaussian", x, s, "rbf:sigma=2", 1e-3, FormCholesky},
-		{"gaussian, repeated rows: singular without cancellation", repeated, twins, "rbf:sigma=2", 1e-3, FormCholesky},
+		{"gaussian, repeated rows: singular without cancellation", repeated, twins, "rbf:sigma=2", 1e-3,
+			FormCholesky},
 		{"gaussian, repeated rows, tiny eps", repeated, twins, "rbf:sigma=2", 1e-9, FormCholesky},
 		{"linear, large eps: singular, nothing cancels", x, s, "linear", 1, FormCholesky},
 		{"linear, small eps", x, s, "linear", 1e-6, FormSpectral},
 		{"quadratic, small eps", x, s, "poly:degree=2,coef=1,scale=1", 1e-6, FormSpectral},
 	} {
-		if got := fittest.On[*Model](t, eng, withKernel(t, c.kernel, c.eps), c.x, c.s).metric.form(); got != c.want {
+		if got := fittest.On[*Model](t, eng, withKernel(t, c.kernel, c.eps), c.x,
+			c.s).metric.form(); got != c.want {
 			t.Errorf("%s: form %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -452,7 +464,8 @@ func checkPower(t testingTB, scaled, y blas.Matrix, power float64) {
 		for c, v := range y.Row(i) {
 			want := v * math.Pow(lengths[c]/lengths[0], power)
 			if math.Abs(scaled.At(i, c)-want) > 1e-8*(math.Sqrt(lengths[0])) {
-				t.Fatalf("coordinate (%d, %d) with power %g is %g: want %g", i, c, power, scaled.At(i, c), want)
+				t.Fatalf("coordinate (%d, %d) with power %g is %g: want %g", i, c, power, scaled.At(i, c),
+					want)
 			}
 		}
 	}
@@ -531,7 +544,8 @@ func TestXOR(t *testing.T) {
 	}
 	wrong := 0
 	for i := range n {
-		own, other := squaredDistance(y.Row(i), centers[class[i]]), squaredDistance(y.Row(i), centers[1-class[i]])
+		own, other := squaredDistance(y.Row(i), centers[class[i]]),
+			squaredDistance(y.Row(i), centers[1-class[i]])
 		if own >= other {
 			wrong++
 		}
@@ -566,7 +580,8 @@ func TestEpsilon(t *testing.T) {
 		{Params{Eps: 0.25}, 0.25},
 		{Params{FixedS: 3}, 3.0 / 6}, // the chunklet of one point counts
 	} {
-		got := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "linear"), Params: c.p}, x, s).Eps()
+		got := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "linear"), Params: c.p}, x,
+			s).Eps()
 		if !(math.Abs(got-c.want) <= 1e-14*c.want) {
 			t.Errorf("%+v: eps %g, want %g", c.p, got, c.want)
 		}

@@ -93,7 +93,8 @@ func (m *metric) coordinates(ctx context.Context, eng *engine.Engine, x points.P
 
 // unsolved returns what solve turns into the coordinates of every point. Anchor a is point at[a] of
 // x, whose kernel matrix is k, or none of these if that is -1 or if at is nil.
-func (m *metric) unsolved(ctx context.Context, eng *engine.Engine, x points.Points, k blas.Matrix, at []int) (blas.Matrix, error) {
+func (m *metric) unsolved(ctx context.Context, eng *engine.Engine, x points.Points, k blas.Matrix,
+	at []int) (blas.Matrix, error) {
 	dst, others := eng.UnclearedMatrix(x.Len(), m.width()), m.anchors
 	var rest []int
 	for a, i := range at {
@@ -107,7 +108,8 @@ func (m *metric) unsolved(ctx context.Context, eng *engine.Engine, x points.Poin
 	err := forRows(x, func(lo, hi int, block points.Points) error {
 		values := eng.GetMatrix(hi-lo, m.f.points())
 		defer eng.PutMatrix(values)
-		if err := m.kernel.CrossTo(ctx, eng, values.View(0, hi-lo, 0, others.Len()), block, others); err != nil {
+		if err := m.kernel.CrossTo(ctx, eng, values.View(0, hi-lo, 0, others.Len()), block,
+			others); err != nil {
 			return fault.InRows(err, lo)
 		}
 		err := eng.Each(ctx, hi-lo, 16, func(i int) {
@@ -176,7 +178,8 @@ func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) 
 
 // begin evaluates what kt(x,x) is made of. at is as for unsolved. If short is set and all anchors
 // are points of x, it leaves c out: products with K hold what products with c need.
-func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points, at []int, short bool) (evaluated, error) {
+func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points, at []int,
+	short bool) (evaluated, error) {
 	k, err := m.kernel.GramScratch(ctx, eng, x)
 	if err != nil {
 		return evaluated{}, err
@@ -253,7 +256,8 @@ func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Poin
 // scaleResidual turns k - c_x c_y' into rho/eps and reports whether any rho is not 0. dx
 // and dy hold k(x,x) and k(y,y) for the threshold of the spectral form; the Cholesky form
 // does not read them. If ctx is done, the result is undefined.
-func (m *metric) scaleResidual(ctx context.Context, eng *engine.Engine, rho blas.Matrix, dx, dy []float64) bool {
+func (m *metric) scaleResidual(ctx context.Context, eng *engine.Engine, rho blas.Matrix, dx,
+	dy []float64) bool {
 	nonzero := make([]bool, rho.Rows)
 	_ = eng.Each(ctx, rho.Rows, 16, func(i int) {
 		row, some := rho.Row(i), false
@@ -315,7 +319,8 @@ func diagonalOf(a blas.Matrix) []float64 {
 }
 
 // checkedGram is gram or cross for points that are not checked yet.
-func (m *metric) checkedGram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
+func (m *metric) checkedGram(ctx context.Context, eng *engine.Engine, x,
+	y points.Points) (blas.Matrix, error) {
 	if err := m.check(x); err != nil {
 		return blas.Matrix{}, err
 	}
@@ -327,7 +332,8 @@ func (m *metric) checkedGram(ctx context.Context, eng *engine.Engine, x, y point
 		cols = y.Len()
 	}
 	need := addBytes(engine.MatrixBytes(rows, cols), engine.MatrixBytes(cols, m.width()))
-	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need, "take fewer points at a time"); err != nil {
+	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need,
+		"take fewer points at a time"); err != nil {
 		return blas.Matrix{}, err
 	}
 	if y == nil {
@@ -339,7 +345,8 @@ func (m *metric) checkedGram(ctx context.Context, eng *engine.Engine, x, y point
 }
 
 // checkedDistances is distances for points and pairs that are not checked yet.
-func (m *metric) checkedDistances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+func (m *metric) checkedDistances(ctx context.Context, eng *engine.Engine, x points.Points,
+	pairs [][2]int) ([]float64, error) {
 	if err := m.checkPairs(eng, x, pairs); err != nil {
 		return nil, err
 	}
@@ -358,13 +365,15 @@ func (m *metric) checkPairs(eng *engine.Engine, x points.Points, pairs [][2]int)
 		return err
 	}
 	group := min(2*len(pairs), x.Len(), maxGroup)
-	return eng.Check(fmt.Sprintf("coordinates of %d points", group), engine.MatrixBytes(group, m.width()), "ask for fewer pairs at a time")
+	return eng.Check(fmt.Sprintf("coordinates of %d points", group), engine.MatrixBytes(group, m.width()),
+		"ask for fewer pairs at a time")
 }
 
 func finiteDistances(d []float64, pairs [][2]int) error {
 	if p := points.FirstNotFinite(d); p >= 0 {
-		return &fault.DataError{Row: p, Err: fmt.Errorf("learned distance of points %d and %d is %v: want smaller values",
-			pairs[p][0], pairs[p][1], d[p])}
+		return &fault.DataError{Row: p,
+			Err: fmt.Errorf("learned distance of points %d and %d is %v: want smaller values",
+				pairs[p][0], pairs[p][1], d[p])}
 	}
 	return nil
 }
@@ -373,10 +382,12 @@ func finiteDistances(d []float64, pairs [][2]int) error {
 func (e extension) Formula() (formula.Map, error) {
 	m := e.metric
 	if !m.spectral() {
-		return formula.Centered(&formula.Expansion{Kernel: m.kernel, Support: e.support, V: e.weights, Center: e.offset})
+		return formula.Centered(&formula.Expansion{Kernel: m.kernel, Support: e.support, V: e.weights,
+			Center: e.offset})
 	}
 	out := &formula.Residual{
-		Kernel: m.kernel, Support: e.support, Projection: blas.NewMatrix(e.support.Len(), m.width()), Directions: e.directions, Center: e.offset,
+		Kernel: m.kernel, Support: e.support, Projection: blas.NewMatrix(e.support.Len(), m.width()),
+		Directions: e.directions, Center: e.offset,
 		Rows: e.reference, References: e.referenceC, Weights: e.weights, Negligible: residualTol,
 	}
 	anchors := m.f.expand(m.basis) // c(x) = (F basis)' k_anchors(x)

@@ -93,7 +93,8 @@ func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points
 // negative. A row out of range is a *fault.DataError whose Row is the number of the pair. Cost: for
 // each row of x its kernel values with the n points in chunklets and r^2 flops, r = n less the
 // number of chunklets; r flops a pair.
-func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points,
+	pairs [][2]int) ([]float64, error) {
 	return m.metric.checkedDistances(ctx, eng, x, pairs)
 }
 
@@ -101,11 +102,15 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 // Cholesky form. The spectral form, which exists because its terms would cancel, is a
 // *fault.ParamError. The weights grow as 1/eps, and errors with them. Cost: 2 n m (d + Dim) flops
 // for m points in chunklets and landmarks.
-func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
+func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine,
+	x *points.Single) (blas.Matrix32, error) {
 	if m.metric.spectral() {
-		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a krca model in the spectral form (form=cholesky allows single)"}
+		return blas.Matrix32{},
+			&fault.ParamError{Param: "precision", Value: "single",
+				Want: "double for a krca model in the spectral form (form=cholesky allows single)"}
 	}
-	return fitted.EmbedSingle(ctx, eng, Method, m.metric.kernel, m.embed.support, m.embed.weights, m.embed.offset, x)
+	return fitted.EmbedSingle(ctx, eng, Method, m.metric.kernel, m.embed.support, m.embed.weights,
+		m.embed.offset, x)
 }
 
 // check returns an error for points that the metric does not accept.
@@ -129,7 +134,9 @@ func finish(ctx context.Context, eng *engine.Engine, m blas.Matrix, err error) (
 }
 
 func notRepresentable(row int) error {
-	return &fault.DataError{Row: row, Err: errors.New("a learned kernel value of this point is not representable: want smaller values (scale the data) or a larger eps")}
+	return &fault.DataError{Row: row,
+		Err: errors.New("a learned kernel value of this point is not representable: want smaller values " +
+			"(scale the data) or a larger eps")}
 }
 
 // Model returns the model of all updates so far, with its embedding. As at the end of
@@ -144,14 +151,16 @@ func (u *Incremental) Model(ctx context.Context, eng *engine.Engine) (*Model, er
 func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.Time) (*Model, error) {
 	metric := u.metric()
 	metric.f.columns = slices.Clone(metric.f.columns)
-	e, err := fitEmbedding(ctx, eng, metric, reference{u.store, u.positions, u.refs}, u.params, func(string) {})
+	e, err := fitEmbedding(ctx, eng, metric, reference{u.store, u.positions, u.refs}, u.params,
+		func(string) {})
 	if err == nil {
 		err = metric.compact(ctx, eng) // a copy of the factor
 	}
 	if err != nil {
 		return nil, input.Failed(ctx, Method+":", err)
 	}
-	out := newModel(u.params, metric, e, algorithms.Status{Converged: true, Notices: u.Notices(), Elapsed: time.Since(begin)})
+	out := newModel(u.params, metric, e,
+		algorithms.Status{Converged: true, Notices: u.Notices(), Elapsed: time.Since(begin)})
 	if err := learner.Measure(ctx, eng, out, u.store); err != nil {
 		return nil, input.Failed(ctx, Method+":", err)
 	}
@@ -164,7 +173,8 @@ func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.
 // Update implements [algorithms.Updater] by [Incremental.Update], with a new embedding.
 // For a stream of updates use [Model.Incremental], which computes the embedding only on request.
 // Cost: O(n^2) for each new point, with n points in chunklets, and the embedding.
-func (m *Model) Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []algorithms.Chunklet) (algorithms.Model, error) {
+func (m *Model) Update(ctx context.Context, eng *engine.Engine, x points.Points,
+	chunklets []algorithms.Chunklet) (algorithms.Model, error) {
 	return m.changed(ctx, eng, func(u *Incremental) error { return u.Update(ctx, eng, x, chunklets) })
 }
 
@@ -174,7 +184,8 @@ func (m *Model) DropLast(ctx context.Context, eng *engine.Engine, count int) (al
 	return m.changed(ctx, eng, func(u *Incremental) error { return u.DropLast(count) })
 }
 
-func (m *Model) changed(ctx context.Context, eng *engine.Engine, change func(*Incremental) error) (algorithms.Model, error) {
+func (m *Model) changed(ctx context.Context, eng *engine.Engine,
+	change func(*Incremental) error) (algorithms.Model, error) {
 	begin := time.Now()
 	u, err := m.Incremental()
 	if err != nil {

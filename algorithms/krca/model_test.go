@@ -68,13 +68,15 @@ func variants(t *testing.T, eng *engine.Engine) []variant {
 		{"landmarks", "rbf:sigma=2", Params{Eps: 0.01, Dims: 5, Landmarks: 30}, x, false},
 		{"spectral", "linear", Params{Eps: 1e-6, Dims: 3}, x, true},
 		{"residual", "poly:degree=2,coef=1,scale=1", Params{Eps: 1e-4}, x, true},
-		{"residual, landmarks", "poly:degree=2,coef=1,scale=1", Params{Eps: 1e-4, Dims: 4, Landmarks: 33}, x, true},
+		{"residual, landmarks", "poly:degree=2,coef=1,scale=1", Params{Eps: 1e-4, Dims: 4, Landmarks: 33}, x,
+			true},
 		{"sparse", "rbf:sigma=2", DefaultParams(), csr, false},
 		{"sequences", "rbf:sigma=0.5@spectrum:k=2", DefaultParams(), randomSequences(x.N, 9), false},
 		{"gram", "linear", DefaultParams(), gram, false},
 		{"gram, spectral", "linear", Params{EpsRel: 0.1, Form: FormSpectral}, gram, true},
 	} {
-		m := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, c.kernel), Params: c.p, Seed: 5}, c.x, s)
+		m := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, c.kernel), Params: c.p, Seed: 5},
+			c.x, s)
 		if m.metric.spectral() != c.spectral {
 			t.Fatalf("%s: form %s", c.name, m.metric.form())
 		}
@@ -141,7 +143,8 @@ func TestEncode(t *testing.T) {
 		}
 		sameResults(t, v.name, results(t, eng, back, v.x), results(t, eng, v.model, v.x))
 		if back.Params() != v.model.Params() || back.Dim() != v.model.Dim() || back.InputDim() != v.x.Dim() ||
-			back.Kernel().String() != v.model.Kernel().String() || back.Status().Elapsed != v.model.Status().Elapsed {
+			back.Kernel().String() != v.model.Kernel().String() ||
+			back.Status().Elapsed != v.model.Status().Elapsed {
 			t.Errorf("%s: %+v, want %+v", v.name, back.Describe(), v.model.Describe())
 		}
 	}
@@ -178,9 +181,15 @@ func TestDecodeHostile(t *testing.T) {
 			"bad params": func(f *model.File) { f.Header.Params = []byte(`{"eps":-1}`) },
 			"status":     func(f *model.File) { f.Header.Status = []byte("{") },
 			"no extra":   func(f *model.File) { f.Header.Extra = nil },
-			"eps":        func(f *model.File) { f.Header.Extra[Method] = []byte(`{"eps":0,"form":"cholesky","input_dim":4}`) },
-			"form":       func(f *model.File) { f.Header.Extra[Method] = []byte(`{"eps":1,"form":"auto","input_dim":4}`) },
-			"dim":        func(f *model.File) { f.Header.Extra[Method] = []byte(`{"eps":1,"form":"cholesky","input_dim":-4}`) },
+			"eps": func(f *model.File) {
+				f.Header.Extra[Method] = []byte(`{"eps":0,"form":"cholesky","input_dim":4}`)
+			},
+			"form": func(f *model.File) {
+				f.Header.Extra[Method] = []byte(`{"eps":1,"form":"auto","input_dim":4}`)
+			},
+			"dim": func(f *model.File) {
+				f.Header.Extra[Method] = []byte(`{"eps":1,"form":"cholesky","input_dim":-4}`)
+			},
 		} {
 			f := through(t, v.model)
 			damage(f)
@@ -266,12 +275,15 @@ func TestBatches(t *testing.T) {
 				name := fmt.Sprintf("%s, row %d as row %d of %d", v.name, r, i, len(rows))
 				if backends.Default() == "netlib" {
 					// OpenBLAS chooses its kernels by the size of the call.
-					within(t, name, toMat(part.View(i, i+1, 0, part.Cols)), toMat(whole.View(r, r+1, 0, part.Cols)), 1e-8)
-					within(t, name, toMat(partGram.View(i, i+1, 0, gram.Cols)), toMat(gram.View(r, r+1, 0, gram.Cols)), 1e-8)
+					within(t, name, toMat(part.View(i, i+1, 0, part.Cols)),
+						toMat(whole.View(r, r+1, 0, part.Cols)), 1e-8)
+					within(t, name, toMat(partGram.View(i, i+1, 0, gram.Cols)),
+						toMat(gram.View(r, r+1, 0, gram.Cols)), 1e-8)
 					continue
 				}
 				sameBits(t, name+", Embed", part.View(i, i+1, 0, part.Cols), whole.View(r, r+1, 0, part.Cols))
-				sameBits(t, name+", Gram", partGram.View(i, i+1, 0, gram.Cols), gram.View(r, r+1, 0, gram.Cols))
+				sameBits(t, name+", Gram", partGram.View(i, i+1, 0, gram.Cols),
+					gram.View(r, r+1, 0, gram.Cols))
 			}
 		}
 	}
@@ -298,7 +310,9 @@ func TestManyDistances(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	const n = maxGroup + 500
 	x := gaussian(n, 3, 6)
-	m := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: Params{Eps: 0.01, Dims: 2, Landmarks: 20}}, x,
+	m := fittest.On[*Model](t, eng,
+		Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: Params{Eps: 0.01, Dims: 2, Landmarks: 20}},
+		x,
 		chunkletSet(t, n, runs(n, 7, 3, 2, 6)...))
 	var pairs [][2]int
 	for i := range n {
@@ -445,12 +459,14 @@ func TestFitErrors(t *testing.T) {
 	}{
 		{"no links", "must-link", rbf, x, chunkletSet(t, 10), eng},
 		{"cannot-links only", "1 cannot-links", rbf, x, cannot, eng},
-		{"chunklets of one point only", "2 chunklets of size 1", rbf, x, chunkletSet(t, 10, []int{3}, []int{4}), eng},
+		{"chunklets of one point only", "2 chunklets of size 1", rbf, x,
+			chunkletSet(t, 10, []int{3}, []int{4}), eng},
 		{"other number of rows", "number of rows", rbf, x, chunkletSet(t, 11, []int{0, 1}), eng},
 		{"NaN", "row 3", rbf, bad, good, eng},
 		{"no eps", "eps_rel", with(Params{}), x, good, eng},
 		{"two eps", "eps_rel is given together with eps", with(Params{EpsRel: 1, Eps: 1}), x, good, eng},
-		{"three eps", "eps_rel is given together with eps and fixed_s", with(Params{EpsRel: 1, Eps: 1, FixedS: 1}), x, good, eng},
+		{"three eps", "eps_rel is given together with eps and fixed_s",
+			with(Params{EpsRel: 1, Eps: 1, FixedS: 1}), x, good, eng},
 		{"negative eps", "eps is -1", with(Params{Eps: -1}), x, good, eng},
 		{"NaN eps", "eps_rel is NaN", with(Params{EpsRel: math.NaN()}), x, good, eng},
 		{"infinite s", "fixed_s is +Inf", with(Params{FixedS: math.Inf(1)}), x, good, eng},
@@ -458,8 +474,10 @@ func TestFitErrors(t *testing.T) {
 		{"negative dims", "dims is -1", with(Params{Eps: 1, Dims: -1}), x, good, eng},
 		{"negative landmarks", "landmarks is -2", with(Params{Eps: 1, Landmarks: -2}), x, good, eng},
 		{"unknown form", "cholesky", with(Params{Eps: 1, Form: "choleski"}), x, good, eng},
-		{"all points at the origin", "mean of k(x,x)", Learner{Kernel: enginetest.Spec(t, "linear"), Params: DefaultParams()}, same, good, eng},
-		{"all points equal", "coincide", Learner{Kernel: enginetest.Spec(t, "linear"), Params: DefaultParams()}, ones, good, eng},
+		{"all points at the origin", "mean of k(x,x)",
+			Learner{Kernel: enginetest.Spec(t, "linear"), Params: DefaultParams()}, same, good, eng},
+		{"all points equal", "coincide",
+			Learner{Kernel: enginetest.Spec(t, "linear"), Params: DefaultParams()}, ones, good, eng},
 		{"all points equal, bandwidth rule", "sigma", Learner{Params: DefaultParams()}, ones, good, eng},
 		{"overflow", "not representable", withKernel(t, "poly:degree=9", 0.1), huge, good, eng},
 		{"negative eigenvalues", "positive semidefinite", linear, gram, good, eng},
@@ -473,7 +491,8 @@ func TestFitErrors(t *testing.T) {
 	l := withKernel(t, "linear", 1e-30)
 	l.Params.Form = FormCholesky
 	var want *fault.ParamError
-	if _, err := l.Fit(context.Background(), eng, gaussian(40, 2, 1), chunkletSet(t, 40, sequence(40))); !errors.As(err, &want) {
+	if _, err := l.Fit(context.Background(), eng, gaussian(40, 2, 1),
+		chunkletSet(t, 40, sequence(40))); !errors.As(err, &want) {
 		t.Errorf("Cholesky form of a singular matrix: error %v", err)
 	}
 }
@@ -574,15 +593,18 @@ func TestEmpty(t *testing.T) {
 func TestNotices(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x := gaussian(10, 2, 1)
-	one, err := links.New(10, []links.Link{links.NewLink(1, 2, links.Cannot), links.NewLink(3, 4, links.Must)})
+	one, err := links.New(10,
+		[]links.Link{links.NewLink(1, 2, links.Cannot), links.NewLink(3, 4, links.Must)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	status := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=1", 0.1), x, one).Status()
-	if !status.Converged || len(status.Notices) != 1 || !strings.Contains(status.Notices[0], "1 cannot-link ignored") {
+	if !status.Converged || len(status.Notices) != 1 ||
+		!strings.Contains(status.Notices[0], "1 cannot-link ignored") {
 		t.Errorf("status %+v", status)
 	}
-	status = fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=1", 0.1), x, chunkletSet(t, 10, []int{1, 2}, []int{6})).Status()
+	status = fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=1", 0.1), x,
+		chunkletSet(t, 10, []int{1, 2}, []int{6})).Status()
 	if len(status.Notices) != 0 { // links.Set.Warnings tells of the single row
 		t.Errorf("status %+v", status)
 	}
@@ -595,7 +617,8 @@ func TestDescribe(t *testing.T) {
 		for _, f := range v.model.Describe() {
 			figures[f.Name] = f.Value
 		}
-		if figures["form"] != string(v.model.metric.form()) || figures["dim"] != v.model.Dim() || figures["rank"] == 0 {
+		if figures["form"] != string(v.model.metric.form()) || figures["dim"] != v.model.Dim() ||
+			figures["rank"] == 0 {
 			t.Errorf("%s: %v", v.name, figures)
 		}
 	}

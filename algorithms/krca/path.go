@@ -56,11 +56,13 @@ func (p Params) LearnPath(ctx context.Context, f *learner.Fit) (algorithms.Path,
 // of x, never negative. With q the rank of F'KF it takes the coordinates of the points once, and 3
 // q flops for each pair and value. Values that [Params.Validate] refuses are a *fault.ParamError;
 // other errors are those of [Model.Distances].
-func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, epsRel []float64) ([][]float64, error) {
+func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int,
+	epsRel []float64) ([][]float64, error) {
 	if err := p.metric.checkPairs(eng, x, pairs); err != nil {
 		return nil, err
 	}
-	eps, weights, out := make([]float64, len(epsRel)), make([][]float64, len(epsRel)), make([][]float64, len(epsRel))
+	eps, weights, out := make([]float64, len(epsRel)), make([][]float64, len(epsRel)),
+		make([][]float64, len(epsRel))
 	for v, rel := range epsRel {
 		var err error
 		if eps[v], err = p.eps(rel); err != nil {

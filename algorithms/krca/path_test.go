@@ -21,8 +21,10 @@ func TestPathIsTheFits(t *testing.T) {
 	ctx := context.Background()
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(6, 50).Draw(rt, "n")
-		x, _, set := enginetest.Bands(rt, n, rapid.IntRange(1, 6).Draw(rt, "d"), n/3, rapid.Uint64().Draw(rt, "seed"))
-		spec, err := kernel.Parse(rapid.SampledFrom([]string{"linear", "rbf:sigma=msq", "poly:degree=2,coef=1,scale=0.1"}).Draw(rt, "kernel"))
+		x, _, set := enginetest.Bands(rt, n, rapid.IntRange(1, 6).Draw(rt, "d"), n/3,
+			rapid.Uint64().Draw(rt, "seed"))
+		spec, err := kernel.Parse(rapid.SampledFrom([]string{"linear", "rbf:sigma=msq",
+			"poly:degree=2,coef=1,scale=0.1"}).Draw(rt, "kernel"))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -59,7 +61,8 @@ func TestPathIsTheFits(t *testing.T) {
 						scale = max(scale, w)
 					}
 					if !(math.Abs(got[v][p]-want[p]) <= tolerance*scale) {
-						rt.Fatalf("eps_rel %g, %s: distance %v of pair %v: want %v", eps, form, got[v][p], pairs[p], want[p])
+						rt.Fatalf("eps_rel %g, %s: distance %v of pair %v: want %v", eps, form, got[v][p],
+							pairs[p], want[p])
 					}
 				}
 				if form != FormSpectral {
@@ -76,7 +79,8 @@ func TestPathIsTheFits(t *testing.T) {
 				}
 				for i := range a.Data {
 					if a.Data[i] != b.Data[i] {
-						rt.Fatalf("eps_rel %g: value %d of the embedding is %v: want %v", eps, i, a.Data[i], b.Data[i])
+						rt.Fatalf("eps_rel %g: value %d of the embedding is %v: want %v", eps, i, a.Data[i],
+							b.Data[i])
 					}
 				}
 			}
@@ -111,7 +115,8 @@ func TestPathMistakes(t *testing.T) {
 	if _, err := l.FitPath(ctx, eng, x, none); !fault.IsInput(err) {
 		t.Errorf("no links: %v", err)
 	}
-	if _, err := l.FitPath(ctx, eng, &points.Dense{N: 2, D: 1, Data: []float64{1, math.NaN()}}, none); !fault.IsInput(err) {
+	if _, err := l.FitPath(ctx, eng, &points.Dense{N: 2, D: 1, Data: []float64{1, math.NaN()}},
+		none); !fault.IsInput(err) {
 		t.Errorf("NaN: %v", err)
 	}
 	ended, cancel := context.WithCancel(ctx)

@@ -42,7 +42,8 @@ func contradictory(t *testing.T) (x *points.Dense, right, wrong *links.Set) {
 func TestRobust(t *testing.T) {
 	x, right, wrong := contradictory(t)
 	eng, ctx := enginetest.New(t, 2), t.Context()
-	plain := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: Params{EpsRel: 1e-3, Dims: 4, Landmarks: 20}}
+	plain := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"),
+		Params: Params{EpsRel: 1e-3, Dims: 4, Landmarks: 20}}
 	robust := plain
 	robust.Params.Robust = true
 	pairs := [][2]int{{0, 1}, {25, 38}, {5, 50}, {2, 2}}
@@ -140,7 +141,9 @@ func TestAllDistancesEqual(t *testing.T) {
 			t.Fatal(err)
 		}
 		notices := m.Status().Notices
-		if noted := slices.ContainsFunc(notices, func(n string) bool { return strings.Contains(n, "all learned distances") }); noted != c.noted {
+		if noted := slices.ContainsFunc(notices, func(n string) bool {
+			return strings.Contains(n, "all learned distances")
+		}); noted != c.noted {
 			t.Errorf("%s, eps_rel=%g: notices %q", c.kernel, c.epsRel, notices)
 		}
 	}

@@ -65,7 +65,9 @@ func (p Params) LearnRows(ctx context.Context, f *learner.Fit) (algorithms.Model
 func unitOf(n int) unit {
 	return func(_ context.Context, _ *engine.Engine, k kernel.Kernel, _ points.Points) (float64, error) {
 		if !k.UnitDiagonal() {
-			return 0, &fault.ParamError{Param: "eps_rel", Value: "given", Want: fmt.Sprintf("eps or fixed_s, since the unit of eps_rel, the mean of k(x,x) of kernel %s, depends on all points", k)}
+			return 0, &fault.ParamError{Param: "eps_rel", Value: "given",
+				Want: fmt.Sprintf("eps or fixed_s, since the unit of eps_rel, the mean of k(x,x) of kernel "+
+					"%s, depends on all points", k)}
 		}
 		sum := 0.0
 		for range n {

@@ -73,11 +73,14 @@ func TestSequences(t *testing.T) {
 			one, two := withKernel(t, c.sequences, 0.05), withKernel(t, c.vectors, 0.05)
 			one.Params.Form, two.Params.Form = form, form
 			m, want := fittest.On[*Model](t, eng, one, x, set), fittest.On[*Model](t, eng, two, v, set)
-			within(t, c.sequences+", Gram", toMat(gramOf(t, eng, m, x, nil)), toMat(gramOf(t, eng, want, v, nil)), 1e-11)
-			within(t, c.sequences+", new", toMat(gramOf(t, eng, m, fresh, x)), toMat(gramOf(t, eng, want, freshV, v)), 1e-11)
+			within(t, c.sequences+", Gram", toMat(gramOf(t, eng, m, x, nil)),
+				toMat(gramOf(t, eng, want, v, nil)), 1e-11)
+			within(t, c.sequences+", new", toMat(gramOf(t, eng, m, fresh, x)),
+				toMat(gramOf(t, eng, want, freshV, v)), 1e-11)
 			if form == FormCholesky {
 				grown, wantGrown := updated(t, eng, m, x), updated(t, eng, want, v)
-				within(t, c.sequences+", updated", toMat(gramOf(t, eng, grown, fresh, nil)), toMat(gramOf(t, eng, wantGrown, freshV, nil)), 1e-11)
+				within(t, c.sequences+", updated", toMat(gramOf(t, eng, grown, fresh, nil)),
+					toMat(gramOf(t, eng, wantGrown, freshV, nil)), 1e-11)
 			}
 		}
 	}
@@ -140,7 +143,8 @@ func TestIndefiniteGramIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = withKernel(t, "linear", 0.1).Fit(context.Background(), enginetest.New(t, 1), g, chunkletSet(t, 3, []int{0, 1}))
+	_, err = withKernel(t, "linear", 0.1).Fit(context.Background(), enginetest.New(t, 1), g,
+		chunkletSet(t, 3, []int{0, 1}))
 	var de *fault.DataError
 	if !errors.As(err, &de) || !strings.Contains(err.Error(), "smallest eigenvalue is -1") {
 		t.Errorf("error %v: want a DataError with the eigenvalue -1", err)

@@ -41,7 +41,8 @@ func groups(n int, seed uint64) (*points.Dense, []string) {
 }
 
 // planted returns links between points of the groups; count links of each kind have the wrong sign.
-func planted(t *testing.T, labels []string, pairs, count int, seed uint64) (set *links.Set, wrong map[[2]int]bool) {
+func planted(t *testing.T, labels []string, pairs, count int,
+	seed uint64) (set *links.Set, wrong map[[2]int]bool) {
 	t.Helper()
 	drawn := enginetest.Drawn(t, labels, pairs, pairs, seed)
 	wrong = map[[2]int]bool{}
@@ -87,7 +88,8 @@ func options(t *testing.T, metrics ...string) labelnoise.Options {
 	return o
 }
 
-func rank(t *testing.T, workers int, x points.Points, set *links.Set, o labelnoise.Options) *labelnoise.Result {
+func rank(t *testing.T, workers int, x points.Points, set *links.Set,
+	o labelnoise.Options) *labelnoise.Result {
 	t.Helper()
 	r, err := labelnoise.Rank(context.Background(), enginetest.New(t, workers), x, set, o)
 	if err != nil {
@@ -105,7 +107,8 @@ func TestPlanted(t *testing.T) {
 		set, wrong := planted(t, labels, 60, 5, seed+5)
 		r := rank(t, 0, x, set, options(t))
 		if len(r.Links) != set.Len() || len(r.Notices) > 0 || !slices.Equal(r.Metrics, labelnoise.Metrics()) {
-			t.Fatalf("%d links are ranked of %d, by %v, notices %v", len(r.Links), set.Len(), r.Metrics, r.Notices)
+			t.Fatalf("%d links are ranked of %d, by %v, notices %v", len(r.Links), set.Len(), r.Metrics,
+				r.Notices)
 		}
 		found := 0
 		for k, s := range r.Links {
@@ -113,11 +116,13 @@ func TestPlanted(t *testing.T) {
 				found++
 			}
 			if k > 0 && s.Score > r.Links[k-1].Score || (k < r.Likely()) != (s.Score > 0) {
-				t.Errorf("score %d is %g with %d likely wrong links: want descending scores, positive for these links only", k, s.Score, r.Likely())
+				t.Errorf("score %d is %g with %d likely wrong links: want descending scores, positive for "+
+					"these links only", k, s.Score, r.Likely())
 			}
 		}
 		if 10*found < 9*len(wrong) || r.Likely() == 0 || r.Likely() > len(wrong) {
-			t.Errorf("seed %d: of the first %d links %d are wrong, %d are estimated to be", seed, len(wrong), found, r.Likely())
+			t.Errorf("seed %d: of the first %d links %d are wrong, %d are estimated to be", seed, len(wrong),
+				found, r.Likely())
 		}
 		kept, err := r.Without(len(wrong))
 		if err != nil {
@@ -142,7 +147,8 @@ func TestProbabilitiesAddUp(t *testing.T) {
 	propertytest.CheckSome(t, 25, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
 		x, labels, _ := enginetest.Bands(t, 60, 3, 10, seed)
-		set, _ := planted(t, labels, rapid.IntRange(10, 40).Draw(rt, "pairs"), rapid.IntRange(0, 5).Draw(rt, "wrong"), seed)
+		set, _ := planted(t, labels, rapid.IntRange(10, 40).Draw(rt, "pairs"),
+			rapid.IntRange(0, 5).Draw(rt, "wrong"), seed)
 		r := rank(t, 1, x, set, options(t, "itml"))
 		probability := func(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 		wrong := 0.0
@@ -218,7 +224,8 @@ func TestContradiction(t *testing.T) {
 	for _, l := range list {
 		has[[2]int{l.I, l.J}] = true
 	}
-	for _, l := range []links.Link{links.NewLink(0, 3, links.Must), links.NewLink(3, 7, links.Must), links.NewLink(0, 7, links.Cannot)} {
+	for _, l := range []links.Link{links.NewLink(0, 3, links.Must), links.NewLink(3, 7, links.Must),
+		links.NewLink(0, 7, links.Cannot)} {
 		if !has[[2]int{l.I, l.J}] {
 			list = append(list, l)
 		}
@@ -236,7 +243,10 @@ func TestContradiction(t *testing.T) {
 	for _, s := range r.Links {
 		part := false
 		for _, c := range conflicts {
-			part = part || slices.ContainsFunc(append([]links.Link{c.Link}, c.Path...), func(l links.Link) bool { return l.I == s.Link.I && l.J == s.Link.J })
+			part = part || slices.ContainsFunc(append([]links.Link{c.Link}, c.Path...),
+				func(l links.Link) bool {
+					return l.I == s.Link.I && l.J == s.Link.J
+				})
 		}
 		if part != (s.Conflict != nil) {
 			t.Errorf("link %v is part of a contradiction: %v, reported %v", s.Link, part, s.Conflict)
@@ -272,8 +282,10 @@ func TestOneKind(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := rank(t, 1, x, alone, options(t))
-		if first := r.Links[0]; first.Link.I != odd.I || first.Link.J != odd.J || !(first.Score > r.Links[1].Score+0.5) {
-			t.Errorf("the most suspicious %s-link is %v, score %g, the next %g: want %d-%d, far above", sign, first.Link, first.Score, r.Links[1].Score, odd.I, odd.J)
+		if first := r.Links[0]; first.Link.I != odd.I || first.Link.J != odd.J ||
+			!(first.Score > r.Links[1].Score+0.5) {
+			t.Errorf("the most suspicious %s-link is %v, score %g, the next %g: want %d-%d, far above", sign,
+				first.Link, first.Score, r.Links[1].Score, odd.I, odd.J)
 		}
 		if len(r.Metrics)+len(r.Notices) != len(labelnoise.Metrics()) || len(r.Metrics) == 0 {
 			t.Errorf("%s-links alone: metrics %v, notices %v", sign, r.Metrics, r.Notices)
@@ -336,16 +348,19 @@ func TestBadInput(t *testing.T) {
 		change func(o *labelnoise.Options)
 		word   string
 	}{
-		"no links":       {of(30), nil, "no links"},
-		"a must-link":    {of(30, must), nil, "single must-link"},
-		"a cannot-link":  {of(30, cannot), nil, "single cannot-link"},
-		"one of each":    {of(30, must, cannot), nil, "single"},
-		"other rows":     {of(31, must, cannot), nil, "30"},
-		"no metrics":     {set, func(o *labelnoise.Options) { o.Metrics = nil }, "metrics"},
-		"one fold":       {set, func(o *labelnoise.Options) { o.Folds = 1 }, "folds"},
-		"no round":       {set, func(o *labelnoise.Options) { o.Rounds = 0 }, "rounds"},
-		"no repetition":  {set, func(o *labelnoise.Options) { o.Repetitions = 0 }, "repetitions"},
-		"no metric left": {of(30, cannot, links.NewLink(2, 4, links.Cannot), links.NewLink(5, 6, links.Cannot)), func(o *labelnoise.Options) { o.Metrics = options(t, "krca").Metrics }, "must-link"},
+		"no links":      {of(30), nil, "no links"},
+		"a must-link":   {of(30, must), nil, "single must-link"},
+		"a cannot-link": {of(30, cannot), nil, "single cannot-link"},
+		"one of each":   {of(30, must, cannot), nil, "single"},
+		"other rows":    {of(31, must, cannot), nil, "30"},
+		"no metrics":    {set, func(o *labelnoise.Options) { o.Metrics = nil }, "metrics"},
+		"one fold":      {set, func(o *labelnoise.Options) { o.Folds = 1 }, "folds"},
+		"no round":      {set, func(o *labelnoise.Options) { o.Rounds = 0 }, "rounds"},
+		"no repetition": {set, func(o *labelnoise.Options) { o.Repetitions = 0 }, "repetitions"},
+		"no metric left": {of(30, cannot, links.NewLink(2, 4, links.Cannot),
+			links.NewLink(5, 6, links.Cannot)), func(o *labelnoise.Options) {
+			o.Metrics = options(t, "krca").Metrics
+		}, "must-link"},
 	} {
 		o := options(t)
 		if c.change != nil {
@@ -367,7 +382,9 @@ func TestBadInput(t *testing.T) {
 // Two links of each kind are enough for any number of folds.
 func TestFewLinks(t *testing.T) {
 	x, _ := groups(30, 1)
-	set, err := links.New(30, []links.Link{links.NewLink(0, 3, links.Must), links.NewLink(1, 4, links.Must), links.NewLink(0, 1, links.Cannot), links.NewLink(3, 5, links.Cannot)})
+	set, err := links.New(30,
+		[]links.Link{links.NewLink(0, 3, links.Must), links.NewLink(1, 4, links.Must),
+			links.NewLink(0, 1, links.Cannot), links.NewLink(3, 5, links.Cannot)})
 	if err != nil {
 		t.Fatal(err)
 	}

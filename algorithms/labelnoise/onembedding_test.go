@@ -26,7 +26,8 @@ func bands(t *testing.T, n int) (*points.Dense, *links.Set) {
 		x.Data[4*i] += 5
 	}
 	set, err := links.New(n, []links.Link{
-		links.NewLink(0, 2, links.Must), links.NewLink(4, 6, links.Must), links.NewLink(1, 3, links.Must), links.NewLink(5, 7, links.Must),
+		links.NewLink(0, 2, links.Must), links.NewLink(4, 6, links.Must), links.NewLink(1, 3, links.Must),
+		links.NewLink(5, 7, links.Must),
 		links.NewLink(0, 1, links.Cannot), links.NewLink(4, 7, links.Cannot),
 	})
 	if err != nil {
@@ -97,12 +98,14 @@ func TestSecondMetricFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Rank(context.Background(), enginetest.New(t, 2), x, set, Options{Metrics: []algorithms.Learner{metric}, Folds: 2, Repetitions: 1, Rounds: 1})
+	r, err := Rank(context.Background(), enginetest.New(t, 2), x, set,
+		Options{Metrics: []algorithms.Learner{metric}, Folds: 2, Repetitions: 1, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(r.Metrics, []string{"itml"}) || len(r.Notices) != 1 || r.Fits != 4 {
-		t.Errorf("metrics %q, notices %q, %d fits: want itml, one notice, 4 fits", r.Metrics, r.Notices, r.Fits)
+		t.Errorf("metrics %q, notices %q, %d fits: want itml, one notice, 4 fits", r.Metrics, r.Notices,
+			r.Fits)
 	}
 }
 
@@ -112,7 +115,8 @@ type interrupted struct {
 	cancel context.CancelFunc
 }
 
-func (l interrupted) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+func (l interrupted) Fit(ctx context.Context, eng *engine.Engine, x points.Points,
+	set *links.Set) (algorithms.Model, error) {
 	defer l.cancel()
 	return l.Learner.Fit(ctx, eng, x, set)
 }
@@ -131,7 +135,9 @@ func TestLateCancel(t *testing.T) {
 	if (m == nil) == (err == nil) {
 		t.Errorf("model %v, error %v: want one of them", m, err)
 	}
-	if _, err := Rank(ctx, enginetest.New(t, 2), x, set, Options{Metrics: []algorithms.Learner{metric}, Folds: 2, Repetitions: 1, Rounds: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := Rank(ctx, enginetest.New(t, 2), x, set,
+		Options{Metrics: []algorithms.Learner{metric}, Folds: 2, Repetitions: 1, Rounds: 1}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 }

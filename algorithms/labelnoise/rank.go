@@ -21,12 +21,14 @@ import (
 
 // Options are the settings of [Rank]. Make them with [DefaultOptions].
 type Options struct {
-	Metrics     []algorithms.Learner // at least one
-	Folds       int                  // parts of the links; each is measured by metrics fitted on the others, >= 2
-	Repetitions int                  // divisions into folds, whose results are averaged, >= 1
-	Rounds      int                  // >= 1; from the second on, fits leave out the most suspicious links so far
-	Seed        uint64               // of the divisions
-	Progress    algorithms.ProgressFunc
+	Metrics []algorithms.Learner // at least one
+	// parts of the links; each is measured by metrics fitted on the others, >= 2
+	Folds       int
+	Repetitions int // divisions into folds, whose results are averaged, >= 1
+	// >= 1; from the second on, fits leave out the most suspicious links so far
+	Rounds   int
+	Seed     uint64 // of the divisions
+	Progress algorithms.ProgressFunc
 }
 
 // defaultMethods are metrics of different kinds. Each is used directly and with npkl on its
@@ -43,7 +45,9 @@ func defaultMetric(method string, seed uint64) (algorithms.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, err := catalog.New("npkl", catalog.Config{Seed: seed, Params: map[string]string{"neighbors": neighborsOnEmbedding, "extension": "graph"}})
+	second, err := catalog.New("npkl",
+		catalog.Config{Seed: seed,
+			Params: map[string]string{"neighbors": neighborsOnEmbedding, "extension": "graph"}})
 	return stacked{first, second}, err
 }
 
@@ -101,7 +105,9 @@ type Result struct {
 // Likely returns the number of links that are more likely wrong than right. They are the first of
 // Links.
 func (r *Result) Likely() int {
-	return len(r.Links) - len(slices.DeleteFunc(slices.Clone(r.Links), func(s RankedLink) bool { return s.Score > 0 }))
+	return len(r.Links) - len(slices.DeleteFunc(slices.Clone(r.Links), func(s RankedLink) bool {
+		return s.Score > 0
+	}))
 }
 
 // Rank ranks the links of set between the points x by how likely they are mislabeled. The result
@@ -119,18 +125,21 @@ func (r *Result) Likely() int {
 // since no fit could learn from its kind without it; a *fault.MemoryError for too many pairs of
 // chunklets; ctx.Err(), wrapped. Cost: Metrics x Folds x Repetitions x Rounds fits, twice as many
 // with the metrics of [DefaultOptions].
-func Rank(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
+func Rank(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set,
+	o Options) (*Result, error) {
 	if err := o.check(x, set); err != nil {
 		return nil, err
 	}
-	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(), "use a smaller number of links instead of chunklets"); err != nil {
+	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(),
+		"use a smaller number of links instead of chunklets"); err != nil {
 		return nil, err
 	}
 	eng, err := eng.Sharing(cacheBytes)
 	if err != nil {
 		return nil, err
 	}
-	r := &ranking{x: x, o: o, list: slices.Concat(set.Must(), set.Cannot()), randomPairs: randomPairs(x.Len()), begin: time.Now()}
+	r := &ranking{x: x, o: o, list: slices.Concat(set.Must(), set.Cannot()),
+		randomPairs: randomPairs(x.Len()), begin: time.Now()}
 	r.dropped = make([]bool, len(r.list))
 	for r.round = range o.Rounds {
 		if err := r.runRound(ctx, eng, set); err != nil {
@@ -143,7 +152,8 @@ func Rank(ctx context.Context, eng *engine.Engine, x points.Points, set *links.S
 func (o *Options) check(x points.Points, set *links.Set) error {
 	switch {
 	case set.N() != x.Len():
-		return &fault.ShapeError{What: "number of points of the links", Got: set.N(), Want: fmt.Sprintf("%d, as there are points", x.Len())}
+		return &fault.ShapeError{What: "number of points of the links", Got: set.N(),
+			Want: fmt.Sprintf("%d, as there are points", x.Len())}
 	case len(o.Metrics) == 0:
 		return &fault.ParamError{Param: "metrics", Value: 0, Want: "at least one method"}
 	case o.Folds < 2:
@@ -247,7 +257,9 @@ func (r *ranking) measure(ctx context.Context, eng *engine.Engine) error {
 	all := make([][]distances, len(r.o.Metrics))
 	for m, metric := range r.o.Metrics {
 		for _, name := range metricNames(metric) {
-			all[m] = append(all[m], distances{metric: name, links: make([]float64, len(r.list)), random: make([]float64, len(r.randomPairs))})
+			all[m] = append(all[m],
+				distances{metric: name, links: make([]float64, len(r.list)),
+					random: make([]float64, len(r.randomPairs))})
 		}
 	}
 	results, err := batch.Fit(ctx, eng, r.jobs, batch.Options{})
@@ -258,7 +270,8 @@ func (r *ranking) measure(ctx context.Context, eng *engine.Engine) error {
 		m, f := fitted.Index/len(r.folds), fitted.Index%len(r.folds)
 		r.add(ctx, eng, fitted, r.folds[f], all[m])
 		r.fits += len(all[m])
-		r.o.Progress.Report(algorithms.Progress{Stage: "label noise", Done: r.fits, Total: r.total(), Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(r.begin)})
+		r.o.Progress.Report(algorithms.Progress{Stage: "label noise", Done: r.fits, Total: r.total(),
+			Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(r.begin)})
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("label noise: canceled after %d of %d fits: %w", r.fits, r.total(), ctx.Err())
@@ -271,7 +284,8 @@ func (r *ranking) measure(ctx context.Context, eng *engine.Engine) error {
 			r.failed = d.err
 			fallthrough
 		default:
-			r.notices = append(r.notices, fmt.Sprintf("%s is left out of the ranking of links: %v", d.metric, d.err))
+			r.notices = append(r.notices,
+				fmt.Sprintf("%s is left out of the ranking of links: %v", d.metric, d.err))
 		}
 	}
 	if len(r.distances) == 0 {
@@ -322,7 +336,8 @@ func (r *ranking) add(ctx context.Context, eng *engine.Engine, fitted batch.Resu
 }
 
 // addDistances adds the distances of the held-out links of a fold under one metric.
-func (r *ranking) addDistances(ctx context.Context, eng *engine.Engine, of distanceFunc, f fold, to *distances) error {
+func (r *ranking) addDistances(ctx context.Context, eng *engine.Engine, of distanceFunc, f fold,
+	to *distances) error {
 	pairs := slices.Clone(r.randomPairs)
 	for _, k := range f.heldOut {
 		pairs = append(pairs, [2]int{r.list[k].I, r.list[k].J})
@@ -354,14 +369,16 @@ func (r *ranking) addDistances(ctx context.Context, eng *engine.Engine, of dista
 
 // result returns the links in the order of their scores.
 func (r *ranking) result(set *links.Set) *Result {
-	out := &Result{set: set, Share: r.share, Notices: r.notices, Fits: r.fits, Links: make([]RankedLink, len(r.list))}
+	out := &Result{set: set, Share: r.share, Notices: r.notices, Fits: r.fits,
+		Links: make([]RankedLink, len(r.list))}
 	conflict := conflicts(set)
 	for k, l := range r.list {
 		mean := 0.0
 		for _, d := range r.distances {
 			mean += d.links[k] / float64(len(r.distances))
 		}
-		out.Links[k] = RankedLink{Link: l, Score: r.scores[k], Distance: max(0, math.Exp(mean)-offset), Conflict: conflict[[2]int{l.I, l.J}]}
+		out.Links[k] = RankedLink{Link: l, Score: r.scores[k], Distance: max(0, math.Exp(mean)-offset),
+			Conflict: conflict[[2]int{l.I, l.J}]}
 	}
 	for _, d := range r.distances {
 		out.Metrics = append(out.Metrics, d.metric)
@@ -386,7 +403,8 @@ func conflicts(set *links.Set) map[[2]int]*links.Conflict {
 
 // Reason describes the evidence for or against the link in words.
 func (s RankedLink) Reason() string {
-	text := fmt.Sprintf("the squared distance of its rows is %.2g times that of random pairs, by fits without it", s.Distance)
+	text := fmt.Sprintf(
+		"the squared distance of its rows is %.2g times that of random pairs, by fits without it", s.Distance)
 	switch {
 	case s.Conflict == nil:
 	case s.Link.Sign == links.Cannot:
@@ -402,7 +420,8 @@ func (s RankedLink) Reason() string {
 // is a *fault.ParamError.
 func (r *Result) Without(count int) (*links.Set, error) {
 	if count < 0 || count >= len(r.Links) {
-		return nil, &fault.ParamError{Param: "number of links to leave out", Value: count, Want: fmt.Sprintf("a number from 0 to %d, as there are %d links", len(r.Links)-1, len(r.Links))}
+		return nil, &fault.ParamError{Param: "number of links to leave out", Value: count,
+			Want: fmt.Sprintf("a number from 0 to %d, as there are %d links", len(r.Links)-1, len(r.Links))}
 	}
 	var kept []links.Link
 	for _, s := range r.Links[count:] {

@@ -78,7 +78,8 @@ func (r *ranking) score() (out []float64, share float64, err error) {
 			break
 		}
 		before := share
-		if share = (sum + priorWrong) / (float64(len(r.list)) + priorLinks); math.Abs(share-before) < tolerance {
+		if share = (sum + priorWrong) /
+			(float64(len(r.list)) + priorLinks); math.Abs(share-before) < tolerance {
 			break
 		}
 	}
@@ -162,7 +163,8 @@ func logistic(z [][]float64, y []float64, b *mat.VecDense) error {
 }
 
 // logisticAt returns the objective of logistic and its derivatives at b.
-func logisticAt(z [][]float64, y []float64, b *mat.VecDense) (f float64, gradient *mat.VecDense, hessian *mat.SymDense) {
+func logisticAt(z [][]float64, y []float64,
+	b *mat.VecDense) (f float64, gradient *mat.VecDense, hessian *mat.SymDense) {
 	q := b.Len()
 	gradient, hessian = mat.NewVecDense(q, nil), mat.NewSymDense(q, nil)
 	for c := 1; c < q; c++ {
@@ -279,7 +281,8 @@ type stacked struct {
 }
 
 // Fit fits both metrics. If only the second fit fails, the model holds its error.
-func (l stacked) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+func (l stacked) Fit(ctx context.Context, eng *engine.Engine, x points.Points,
+	set *links.Set) (algorithms.Model, error) {
 	m, err := l.Learner.Fit(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
@@ -302,7 +305,8 @@ type stackedModel struct {
 }
 
 // distanceFunc returns the squared distances of pairs of rows.
-type distanceFunc func(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
+type distanceFunc func(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64,
+	error)
 
 // fittedMetric holds the distances of a fitted metric, or the error of its fit.
 type fittedMetric struct {
@@ -323,7 +327,8 @@ func distancesOnEmbedding(m, second algorithms.Model) distanceFunc {
 }
 
 // embed returns the coordinates of points under m, as points.
-func embed(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points) (*points.Dense, error) {
+func embed(ctx context.Context, eng *engine.Engine, m algorithms.Model,
+	x points.Points) (*points.Dense, error) {
 	y, err := m.Embed(ctx, eng, x)
 	if err != nil {
 		return nil, err

@@ -90,14 +90,16 @@ func TestAlphaCountsWhatVaries(t *testing.T) {
 		order := rand.New(rand.NewPCG(3, 3)).Perm(x.N)
 		gram := products(t, wide, shift)
 		for name, some := range map[string]points.Points{
-			"dense": wide, "sparse": sparse(wide), "Gram matrix": gram, "Gram matrix in another order": gram.Select(order),
+			"dense": wide, "sparse": sparse(wide), "Gram matrix": gram,
+			"Gram matrix in another order": gram.Select(order),
 		} {
 			if got := alpha(t, some, set); got != want {
 				t.Fatalf("%s: alpha %g, want %g for %d features that vary", name, got, want, d)
 			}
 		}
 		l := lleratio.Learner{Params: lleratio.DefaultParams()}
-		near(t, "constant columns", distances(t, fittest.Fit[*lleratio.Model](t, l, wide, set), wide), distances(t, fittest.Fit[*lleratio.Model](t, l, x, set), x), 1e-6)
+		near(t, "constant columns", distances(t, fittest.Fit[*lleratio.Model](t, l, wide, set), wide),
+			distances(t, fittest.Fit[*lleratio.Model](t, l, x, set), x), 1e-6)
 	})
 }
 
@@ -149,7 +151,8 @@ func TestNoticeOfIdleColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := lleratio.Learner{Params: lleratio.DefaultParams()}
-		l.Params.Mode = rapid.SampledFrom([]lleratio.Mode{lleratio.Kernel, lleratio.Linear, lleratio.Full}).Draw(t, "mode")
+		l.Params.Mode = rapid.SampledFrom([]lleratio.Mode{lleratio.Kernel, lleratio.Linear,
+			lleratio.Full}).Draw(t, "mode")
 		l.Params.Alpha = rapid.SampledFrom([]float64{0, 0.02, 0.2}).Draw(t, "alpha")
 		l.Params.Dims = dims
 		m := fittest.Fit[*lleratio.Model](t, l, x, set)
@@ -160,7 +163,9 @@ func TestNoticeOfIdleColumns(t *testing.T) {
 		}
 		notices := strings.Join(m.Status().Notices, "\n")
 		if r := rank(coordinates, set.Cannot()); r < dims {
-			if want := " of the " + string(rune('0'+dims)) + " columns separate no cannot-link"; !strings.HasPrefix(notices, string(rune('0'+dims-r))+want) {
+			if want := " of the " + string(rune('0'+dims)) +
+				" columns separate no cannot-link"; !strings.HasPrefix(notices,
+				string(rune('0'+dims-r))+want) {
 				t.Fatalf("cannot-links differ in %d of %d columns; notices %q", r, dims, notices)
 			}
 		} else if notices != "" {
@@ -182,7 +187,8 @@ func TestOneCoordinate(t *testing.T) {
 		l := lleratio.Learner{Params: lleratio.DefaultParams()}
 		l.Params.Mode, l.Params.Dims = lleratio.Linear, dims
 		_, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
-		if !fault.IsInput(err) || !strings.Contains(err.Error(), "standardize") || strings.Contains(err.Error(), "below 1") {
+		if !fault.IsInput(err) || !strings.Contains(err.Error(), "standardize") ||
+			strings.Contains(err.Error(), "below 1") {
 			t.Errorf("dims=%d: error %v, want one that advises to standardize", dims, err)
 		}
 	}
@@ -196,14 +202,16 @@ func TestDefaultDims(t *testing.T) {
 		d, pairs, points int
 		want             int
 	}{
-		{lleratio.Linear, 2, 8, 40, 1}, {lleratio.Linear, 3, 8, 40, 1}, {lleratio.Linear, 9, 8, 40, 4}, {lleratio.Linear, 60, 30, 100, 25},
+		{lleratio.Linear, 2, 8, 40, 1}, {lleratio.Linear, 3, 8, 40, 1}, {lleratio.Linear, 9, 8, 40, 4},
+		{lleratio.Linear, 60, 30, 100, 25},
 		{lleratio.Full, 3, 8, 40, 10}, {lleratio.Full, 3, 30, 140, 25},
 	} {
 		x, set := problem(t, c.points, c.d, c.pairs, 1)
 		l := lleratio.Learner{Params: lleratio.DefaultParams()}
 		l.Params.Mode = c.mode
 		if got := fittest.Fit[*lleratio.Model](t, l, x, set).Dim(); got != c.want {
-			t.Errorf("%s mode, %d points of %d features: %d columns, want %d", c.mode, c.points, c.d, got, c.want)
+			t.Errorf("%s mode, %d points of %d features: %d columns, want %d", c.mode, c.points, c.d, got,
+				c.want)
 		}
 	}
 }

@@ -32,7 +32,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := lleratio.Learner{Params: lleratio.DefaultParams(), Seed: 1}.Fit(ctx, eng, seen.Points, pairs)
+	model, err := lleratio.Learner{Params: lleratio.DefaultParams(), Seed: 1}.Fit(ctx, eng, seen.Points,
+		pairs)
 	if err != nil {
 		log.Fatal(err)
 	}

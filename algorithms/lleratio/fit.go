@@ -60,7 +60,8 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := traceratio.Solve(ctx, f.Eng, a, b, d, traceratio.Options{MaxIter: f.Params.MaxIter, Seed: f.Seed, Progress: f.step})
+	res, err := traceratio.Solve(ctx, f.Eng, a, b, d,
+		traceratio.Options{MaxIter: f.Params.MaxIter, Seed: f.Seed, Progress: f.step})
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +72,13 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 	f.Notices = append(f.Notices, idle...)
 	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1)})
 	if math.IsInf(res.Ratio, 1) {
-		status.Message = fmt.Sprintf("the ratio has no bound: %d dimensions can satisfy must-links and neighborhoods exactly; the model has those with the largest distances of cannot-links; use fewer dimensions or a larger alpha", d)
+		status.Message = fmt.Sprintf(
+			"the ratio has no bound: %d dimensions can satisfy must-links and neighborhoods exactly; the "+
+				"model has those with the largest distances of cannot-links; use fewer dimensions or a "+
+				"larger alpha", d)
 	}
-	head := about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}
+	head := about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha,
+		Eigenproblems: res.Eigenproblems}
 	return &Model{fitted.New(f.metric(res.W), f.Params, status), fitted.NewDescent(res.Trace), head}, nil
 }
 
@@ -109,13 +114,18 @@ func (f *fit) check(ctx context.Context) (err error) {
 	}
 	switch {
 	case cannot == 0:
-		return fault.Data("", "lleratio learns from cannot-links: want at least one, got none (%d must-links)", must)
+		return fault.Data("",
+			"lleratio learns from cannot-links: want at least one, got none (%d must-links)", must)
 	case must == 0 && p.Mode == Kernel:
-		return fault.Data("", "lleratio in kernel mode learns from must-links: want at least one, got none; or use mode=full or mode=linear")
+		return fault.Data("",
+			"lleratio in kernel mode learns from must-links: want at least one, got none; or use mode=full "+
+				"or mode=linear")
 	case must == 0 && f.alpha == 0:
-		return fault.Data("", "no must-links and alpha = 0, so that nothing limits the distances: want a must-link, or alpha > 0")
+		return fault.Data("",
+			"no must-links and alpha = 0, so that nothing limits the distances: want a must-link, or alpha > 0")
 	case f.alpha > 0 && p.Neighbors >= f.X.Len():
-		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", f.X.Len())}
+		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors,
+			Want: fmt.Sprintf("a number below %d, the number of points", f.X.Len())}
 	}
 	return nil
 }
@@ -166,7 +176,8 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 	f.choose()
 	n, m := f.X.Len(), len(f.support)
 	need := engine.MatrixBytes(n, m) + 6*engine.MatrixBytes(m, m)
-	if err := f.Eng.Check(fmt.Sprintf("lleratio on %d points with %d of them as a basis", n, m), need, "use fewer must-links, mode=linear, or the method parts"); err != nil {
+	if err := f.Eng.Check(fmt.Sprintf("lleratio on %d points with %d of them as a basis", n, m), need,
+		"use fewer must-links, mode=linear, or the method parts"); err != nil {
 		return blas.Matrix{}, err
 	}
 	if _, err := f.Params.dims(m); err != nil { // before the expensive part
@@ -192,7 +203,8 @@ func (f *fit) values(ctx context.Context) (blas.Matrix, error) {
 	c := f.Eng.GetMatrix(n, m)
 	for lo := 0; lo < n; lo += blockRows {
 		hi := min(lo+blockRows, n)
-		if err := f.kernel.CrossTo(ctx, f.Eng, c.View(lo, hi, 0, m), f.X.Select(order[lo:hi]), basis); err != nil {
+		if err := f.kernel.CrossTo(ctx, f.Eng, c.View(lo, hi, 0, m), f.X.Select(order[lo:hi]),
+			basis); err != nil {
 			return c, err
 		}
 	}
@@ -244,5 +256,6 @@ func (f *fit) metric(w blas.Matrix) *fitted.Map {
 
 // tooMany returns the expected value of dims for m coordinates.
 func tooMany(m int) string {
-	return fmt.Sprintf("a number below %d, the number of coordinates, since with all of them every basis has the same ratio", m)
+	return fmt.Sprintf("a number below %d, the number of coordinates, since with all of them every basis "+
+		"has the same ratio", m)
 }

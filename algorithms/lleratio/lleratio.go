@@ -67,10 +67,11 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:            Method,
-	Title:           "LLERatio",
-	Summary:         "trace-ratio metric regularized by locally linear embedding, with kernels or linear",
-	Paper:           "Soleymani Baghshah & Bagheri Shouraki, Semi-supervised metric learning using pairwise constraints, IJCAI 2009",
+	Name:    Method,
+	Title:   "LLERatio",
+	Summary: "trace-ratio metric regularized by locally linear embedding, with kernels or linear",
+	Paper: "Soleymani Baghshah & Bagheri Shouraki, Semi-supervised metric learning using " +
+		"pairwise constraints, IJCAI 2009",
 	DefaultKernel:   DefaultKernel,
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -106,7 +107,9 @@ func (p Params) Validate() error { return param.Validate(p) }
 // every basis has the same ratio.
 func (p Params) dims(m int) (int, error) {
 	if m == 1 {
-		return 0, fault.Data("", "the points have only 1 coordinate apart from rounding, so that there is no direction to choose: want at least 2; if features have very different scales, standardize the data")
+		return 0, fault.Data("",
+			"the points have only 1 coordinate apart from rounding, so that there is no direction to "+
+				"choose: want at least 2; if features have very different scales, standardize the data")
 	}
 	d := p.Dims
 	if d == 0 {

@@ -122,7 +122,8 @@ func residualMatrix(x *points.Dense, k int, reg float64) [][]float64 {
 			g[a][k] = 1
 			for b := range k {
 				for f := range x.D {
-					g[a][b] += (x.Data[i*x.D+f] - x.Data[order[a]*x.D+f]) * (x.Data[i*x.D+f] - x.Data[order[b]*x.D+f])
+					g[a][b] += (x.Data[i*x.D+f] - x.Data[order[a]*x.D+f]) *
+						(x.Data[i*x.D+f] - x.Data[order[b]*x.D+f])
 				}
 			}
 			trace += g[a][a]
@@ -184,9 +185,12 @@ func TestRatioByDefinition(t *testing.T) {
 		x, set := problem(t, n, d, rapid.IntRange(5, 15).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := lleratio.Learner{Params: lleratio.DefaultParams(), Kernel: enginetest.Spec(t, "exp:width=1.3")}
 		p := &l.Params
-		p.Mode = rapid.SampledFrom([]lleratio.Mode{lleratio.Kernel, lleratio.Linear, lleratio.Full}).Draw(t, "mode")
-		p.Orthogonality = rapid.SampledFrom([]lleratio.Orthogonality{lleratio.Feature, lleratio.Coefficient}).Draw(t, "orthogonality")
-		p.Alpha, p.Neighbors = rapid.SampledFrom([]float64{lleratio.AlphaByDimension, 0.02, 1}).Draw(t, "alpha"), rapid.IntRange(2, 9).Draw(t, "neighbors")
+		p.Mode = rapid.SampledFrom([]lleratio.Mode{lleratio.Kernel, lleratio.Linear, lleratio.Full}).Draw(t,
+			"mode")
+		p.Orthogonality = rapid.SampledFrom([]lleratio.Orthogonality{lleratio.Feature,
+			lleratio.Coefficient}).Draw(t, "orthogonality")
+		p.Alpha, p.Neighbors = rapid.SampledFrom([]float64{lleratio.AlphaByDimension, 0.02, 1}).Draw(t,
+			"alpha"), rapid.IntRange(2, 9).Draw(t, "neighbors")
 		if p.Mode == lleratio.Linear {
 			l.Kernel = kernel.Spec{}
 		}
@@ -199,7 +203,9 @@ func TestRatioByDefinition(t *testing.T) {
 			}
 		}
 		y := embed(t, m, x)
-		if got, want := m.Objective(), ratioOf(y, set, residualMatrix(x, p.Neighbors, p.RegG), alpha); !(math.Abs(got-want) <= 1e-7*want) {
+		if got, want := m.Objective(),
+			ratioOf(y, set, residualMatrix(x, p.Neighbors, p.RegG),
+				alpha); !(math.Abs(got-want) <= 1e-7*want) {
 			t.Fatalf("ratio %.12g, by definition %.12g", got, want)
 		}
 		trace := m.Trace()
@@ -332,13 +338,15 @@ func TestKindsOfPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	precomputed := &points.Gram{N: x.N, M: x.N, Data: gram.Data, Diagonal: make([]float64, x.N), Reference: make([]int, x.N)}
+	precomputed := &points.Gram{N: x.N, M: x.N, Data: gram.Data, Diagonal: make([]float64, x.N),
+		Reference: make([]int, x.N)}
 	for i := range x.N {
 		precomputed.Diagonal[i], precomputed.Reference[i] = gram.At(i, i), i
 	}
 	byKernel := fittest.Fit[*lleratio.Model](t, l, x, set)
 	l.Kernel = kernel.Spec{}
-	near(t, "Gram matrix", distances(t, fittest.Fit[*lleratio.Model](t, l, precomputed, set), precomputed), distances(t, byKernel, x), 1e-7)
+	near(t, "Gram matrix", distances(t, fittest.Fit[*lleratio.Model](t, l, precomputed, set), precomputed),
+		distances(t, byKernel, x), 1e-7)
 
 	twice := &points.Dense{N: x.N, D: x.D, Data: slices.Clone(x.Data)}
 	a, b := set.Must()[0].I, set.Must()[1].J
@@ -353,7 +361,8 @@ func TestKindsOfPoints(t *testing.T) {
 }
 
 func TestSequences(t *testing.T) {
-	letters := []string{"AACAACCA", "ACAACCAA", "CAACAACC", "GGTGGTTG", "GTGGTTGG", "TGGTGGTT", "AACACAAC", "GGTGTGGT", "CCAACCAA", "TTGGTTGG", "ACACACAC", "GTGTGTGT"}
+	letters := []string{"AACAACCA", "ACAACCAA", "CAACAACC", "GGTGGTTG", "GTGGTTGG", "TGGTGGTT", "AACACAAC",
+		"GGTGTGGT", "CCAACCAA", "TTGGTTGG", "ACACACAC", "GTGTGTGT"}
 	var all []byte
 	start := []int{0}
 	for _, s := range letters {
@@ -361,7 +370,9 @@ func TestSequences(t *testing.T) {
 		start = append(start, len(all))
 	}
 	x := &points.Sequences{Alphabet: "ACGT", Letters: all, Start: start}
-	set, err := links.New(12, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(3, 4, links.Must), links.NewLink(0, 3, links.Cannot), links.NewLink(1, 5, links.Cannot)})
+	set, err := links.New(12,
+		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(3, 4, links.Must),
+			links.NewLink(0, 3, links.Cannot), links.NewLink(1, 5, links.Cannot)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +409,8 @@ func TestSameBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(embed(t, back, x).Data, y.Data) || back.Objective() != m.(*lleratio.Model).Objective() {
+		if !slices.Equal(embed(t, back, x).Data, y.Data) ||
+			back.Objective() != m.(*lleratio.Model).Objective() {
 			t.Error("the model that was read is another one")
 		}
 	}
@@ -411,7 +423,8 @@ func TestUnbounded(t *testing.T) {
 	l := lleratio.Learner{Params: lleratio.DefaultParams()}
 	l.Params.Mode, l.Params.Alpha, l.Params.Dims = lleratio.Linear, 0, 4
 	m := fittest.Fit[*lleratio.Model](t, l, x, set)
-	if !math.IsInf(m.Objective(), 1) || !m.Status().Converged || !strings.Contains(m.Status().Message, "no bound") {
+	if !math.IsInf(m.Objective(), 1) || !m.Status().Converged ||
+		!strings.Contains(m.Status().Message, "no bound") {
 		t.Errorf("ratio %g, status %+v: want no bound, and a message that says so", m.Objective(), m.Status())
 	}
 	y := embed(t, m, x)
@@ -455,21 +468,27 @@ func TestBadInput(t *testing.T) {
 		set  *links.Set
 		word string
 	}{
-		"no cannot-links":       {plain, x, only(links.Must), "cannot-link"},
-		"no must-links":         {plain, x, only(links.Cannot), "must-link"},
-		"nothing holds":         {with(func(p *lleratio.Params) { p.Mode, p.Alpha = lleratio.Linear, 0 }), x, only(links.Cannot), "alpha"},
-		"too many dims":         {with(func(p *lleratio.Params) { p.Dims = 12 }), x, set, "the same ratio"},
-		"too many dims, linear": {with(func(p *lleratio.Params) { p.Mode, p.Dims = lleratio.Linear, 4 }), x, set, "the same ratio"},
-		"too many neighbors":    {with(func(p *lleratio.Params) { p.Neighbors = 30 }), x, set, "neighbors"},
-		"no neighbors":          {with(func(p *lleratio.Params) { p.Neighbors = 0 }), x, set, "neighbors"},
-		"alpha below 0":         {with(func(p *lleratio.Params) { p.Alpha = -0.5 }), x, set, "alpha"},
-		"alpha NaN":             {with(func(p *lleratio.Params) { p.Alpha = math.NaN() }), x, set, "alpha"},
-		"mode":                  {with(func(p *lleratio.Params) { p.Mode = "kernal" }), x, set, "kernel"},
-		"orthogonality":         {with(func(p *lleratio.Params) { p.Orthogonality = "" }), x, set, "feature"},
-		"NaN":                   {plain, nan, set, "NaN"},
-		"rows":                  {plain, x.Select([]int{0, 1, 2}), set, "3"},
-		"one place":             {plain, &points.Dense{N: 30, D: 4, Data: make([]float64, 120)}, set, ""},
-		"one place, linear":     {with(func(p *lleratio.Params) { p.Mode = lleratio.Linear }), &points.Dense{N: 30, D: 4, Data: make([]float64, 120)}, set, "equal"},
+		"no cannot-links": {plain, x, only(links.Must), "cannot-link"},
+		"no must-links":   {plain, x, only(links.Cannot), "must-link"},
+		"nothing holds": {with(func(p *lleratio.Params) {
+			p.Mode, p.Alpha = lleratio.Linear, 0
+		}), x, only(links.Cannot), "alpha"},
+		"too many dims": {with(func(p *lleratio.Params) { p.Dims = 12 }), x, set, "the same ratio"},
+		"too many dims, linear": {with(func(p *lleratio.Params) {
+			p.Mode, p.Dims = lleratio.Linear, 4
+		}), x, set, "the same ratio"},
+		"too many neighbors": {with(func(p *lleratio.Params) { p.Neighbors = 30 }), x, set, "neighbors"},
+		"no neighbors":       {with(func(p *lleratio.Params) { p.Neighbors = 0 }), x, set, "neighbors"},
+		"alpha below 0":      {with(func(p *lleratio.Params) { p.Alpha = -0.5 }), x, set, "alpha"},
+		"alpha NaN":          {with(func(p *lleratio.Params) { p.Alpha = math.NaN() }), x, set, "alpha"},
+		"mode":               {with(func(p *lleratio.Params) { p.Mode = "kernal" }), x, set, "kernel"},
+		"orthogonality":      {with(func(p *lleratio.Params) { p.Orthogonality = "" }), x, set, "feature"},
+		"NaN":                {plain, nan, set, "NaN"},
+		"rows":               {plain, x.Select([]int{0, 1, 2}), set, "3"},
+		"one place":          {plain, &points.Dense{N: 30, D: 4, Data: make([]float64, 120)}, set, ""},
+		"one place, linear": {with(func(p *lleratio.Params) {
+			p.Mode = lleratio.Linear
+		}), &points.Dense{N: 30, D: 4, Data: make([]float64, 120)}, set, "equal"},
 	} {
 		_, err := c.l.Fit(context.Background(), enginetest.New(t, 0), c.x, c.set)
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {
@@ -513,11 +532,13 @@ func TestDecodeBadFile(t *testing.T) {
 	x, set := problem(t, 30, 3, 5, 1)
 	m := fittest.Fit[*lleratio.Model](t, lleratio.Learner{Params: lleratio.DefaultParams()}, x, set)
 	for name, spoil := range map[string]func(f *model.File){
-		"method":    func(f *model.File) { f.Header.Method = "krca" },
-		"mode":      func(f *model.File) { f.Header.Params = []byte(`{"mode":"flat"}`) },
-		"status":    func(f *model.File) { f.Header.Status = []byte(`[`) },
-		"kernel":    func(f *model.File) { f.Header.Kernel = "exp:width=-1" },
-		"ratio":     func(f *model.File) { f.Header.Extra["lleratio"] = []byte(`{"ratio":"NaN","gap":"1","input_dim":3}`) },
+		"method": func(f *model.File) { f.Header.Method = "krca" },
+		"mode":   func(f *model.File) { f.Header.Params = []byte(`{"mode":"flat"}`) },
+		"status": func(f *model.File) { f.Header.Status = []byte(`[`) },
+		"kernel": func(f *model.File) { f.Header.Kernel = "exp:width=-1" },
+		"ratio": func(f *model.File) {
+			f.Header.Extra["lleratio"] = []byte(`{"ratio":"NaN","gap":"1","input_dim":3}`)
+		},
 		"no number": func(f *model.File) { f.Header.Extra["lleratio"] = []byte(`{"ratio":"x"}`) },
 		"NaN": func(f *model.File) {
 			f.SetFloat64s("lleratio.expansion", slices.Repeat([]float64{math.NaN()}, 10), 1, 10)

@@ -19,7 +19,8 @@ import (
 
 // gaussians returns two draws of n points each from normal distributions around the same centers in
 // d dimensions, and their classes.
-func gaussians(n, d, classes int, spread float64, seed uint64) (seen, heldOut *points.Dense, labels []string) {
+func gaussians(n, d, classes int, spread float64,
+	seed uint64) (seen, heldOut *points.Dense, labels []string) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	centers := make([]float64, classes*d)
 	for i := range centers {
@@ -43,7 +44,8 @@ func gaussians(n, d, classes int, spread float64, seed uint64) (seen, heldOut *p
 // clustered returns the adjusted Rand index of the clusters that k-means finds in y.
 func clustered(t *testing.T, y blas.Matrix, labels []string, classes int) float64 {
 	t.Helper()
-	found, err := cluster.KMeans(context.Background(), enginetest.New(t, 0), y, cluster.Params{K: classes, Restarts: 10, Seed: 1})
+	found, err := cluster.KMeans(context.Background(), enginetest.New(t, 0), y,
+		cluster.Params{K: classes, Restarts: 10, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,11 +125,14 @@ func TestOwnPartOfSupportPoints(t *testing.T) {
 		shared += clustered(t, without, labels, classes) / draws
 		a, b, c, d := radius(y, support), radius(y, rest), radius(z, all), radius(without, support)
 		if !(a > 3*b && math.Abs(b-c) < 0.1*b && d < a/2) {
-			t.Errorf("radius of support points %.3g, without their own part %.3g; of other points of the fit %.3g, of held-out points %.3g", a, d, b, c)
+			t.Errorf("radius of support points %.3g, without their own part %.3g; of other points of the "+
+				"fit %.3g, of held-out points %.3g", a, d, b, c)
 		}
 	}
 	if !(fit < other && other < shared) {
-		t.Errorf("adjusted Rand index %.3f of the fit, %.3f of held-out points, %.3f of the fit without own parts: want them in ascending order", fit, other, shared)
+		t.Errorf("adjusted Rand index %.3f of the fit, %.3f of held-out points, %.3f of the fit without "+
+			"own parts: want them in ascending order", fit, other, shared)
 	}
-	t.Logf("adjusted Rand index %.3f of the fit, %.3f of held-out points, %.3f of the fit without own parts", fit, other, shared)
+	t.Logf("adjusted Rand index %.3f of the fit, %.3f of held-out points, %.3f of the fit without own parts",
+		fit, other, shared)
 }

@@ -75,7 +75,8 @@ func TestRecallIsThatOfTheSearch(t *testing.T) {
 	}
 	for _, probes := range []int{1, 2, 4, 9} {
 		each := recalls(1, probes)
-		if want, of := stat.Mean(each, nil), len(each); math.Abs(s.Recall(probes).Value-want) > 1e-12 || s.Recall(probes).Rows != of {
+		if want, of := stat.Mean(each, nil), len(each); math.Abs(s.Recall(probes).Value-want) > 1e-12 ||
+			s.Recall(probes).Rows != of {
 			t.Errorf("recall of %d probes is %v, want %v of %d rows", probes, s.Recall(probes), want, of)
 		}
 	}
@@ -90,7 +91,8 @@ func TestRecallIsThatOfTheSearch(t *testing.T) {
 			return v - sd/math.Sqrt(float64(len(each)))
 		}
 		if safe(probes) < wanted || probes > 1 && safe(probes-1) >= wanted {
-			t.Errorf("%d probes for recall %v: they have %v, one less %v", probes, wanted, safe(probes), safe(probes-1))
+			t.Errorf("%d probes for recall %v: they have %v, one less %v", probes, wanted, safe(probes),
+				safe(probes-1))
 		}
 	}
 	if p, err := s.Probes(1); p != s.Cells() || err != nil {
@@ -114,7 +116,8 @@ func TestCells(t *testing.T) {
 	}
 	for i, own := range s.cells {
 		for c := range s.Cells() {
-			if enginetest.SquaredDistance(rows.Row(i), s.centers.Row(c)) < enginetest.SquaredDistance(rows.Row(i), s.centers.Row(int(own))) {
+			if enginetest.SquaredDistance(rows.Row(i),
+				s.centers.Row(c)) < enginetest.SquaredDistance(rows.Row(i), s.centers.Row(int(own))) {
 				t.Fatalf("row %d is in cell %d, but %d is nearer", i, own, c)
 			}
 		}
@@ -156,7 +159,8 @@ func TestErrors(t *testing.T) {
 			t.Errorf("recall %v: error %v, want one of input", r, err)
 		}
 	}
-	for what, other := range map[string]blas.Matrix{"fewer rows": rows.View(0, 99, 0, 3), "fewer columns": rows.View(0, 100, 0, 2), "NaN": with(math.NaN()), "too large": with(1e200)} {
+	for what, other := range map[string]blas.Matrix{"fewer rows": rows.View(0, 99, 0, 3),
+		"fewer columns": rows.View(0, 100, 0, 2), "NaN": with(math.NaN()), "too large": with(1e200)} {
 		if _, err := s.Open(ctx, eng, other); !fault.IsInput(err) {
 			t.Errorf("opening with %s: error %v, want one of input", what, err)
 		}
@@ -165,8 +169,10 @@ func TestErrors(t *testing.T) {
 		queries   blas.Matrix
 		k, probes int
 	}{
-		"columns": {rows.View(0, 9, 0, 2), 1, 1}, "no neighbors": {rows, 0, 1}, "too many neighbors": {rows, 101, 1},
-		"no probes": {rows, 1, 0}, "too many probes": {rows, 1, s.Cells() + 1}, "NaN": {with(math.NaN()), 1, 1}, "too large": {with(1e200), 1, 1},
+		"columns": {rows.View(0, 9, 0, 2), 1, 1}, "no neighbors": {rows, 0, 1},
+		"too many neighbors": {rows, 101, 1},
+		"no probes":          {rows, 1, 0}, "too many probes": {rows, 1, s.Cells() + 1},
+		"NaN": {with(math.NaN()), 1, 1}, "too large": {with(1e200), 1, 1},
 	} {
 		if _, _, err := s.Search(ctx, c.queries, c.k, c.probes); !fault.IsInput(err) {
 			t.Errorf("searching with %s: error %v, want one of input", what, err)
@@ -193,7 +199,8 @@ func TestLimits(t *testing.T) {
 	isFault("building", err)
 	_, err = free.Open(t.Context(), tight, rows)
 	isFault("opening", err)
-	_, _, err = (&Searcher{Index: free.Index, eng: tight, rows: rows, order: free.order, first: free.first}).Search(t.Context(), rows, 4, 3)
+	_, _, err = (&Searcher{Index: free.Index, eng: tight, rows: rows, order: free.order,
+		first: free.first}).Search(t.Context(), rows, 4, 3)
 	isFault("searching", err)
 
 	for looks := 1; ; looks *= 2 {
@@ -222,7 +229,9 @@ func TestLimits(t *testing.T) {
 func TestProgress(t *testing.T) {
 	var steps []int
 	rows := blobs(rand.New(rand.NewPCG(3, 3)), 60, 2, 2)
-	build(t, enginetest.New(t, 1), rows, Options{Neighbors: 4, Progress: func(p algorithms.Progress) { steps = append(steps, p.Done) }})
+	build(t, enginetest.New(t, 1), rows, Options{Neighbors: 4, Progress: func(p algorithms.Progress) {
+		steps = append(steps, p.Done)
+	}})
 	if !slices.Equal(steps, []int{0, 1, 2}) {
 		t.Errorf("steps %v", steps)
 	}

@@ -22,7 +22,8 @@ func ExampleBuild() {
 	for i, v := range rand.New(rand.NewPCG(1, 1)).Perm(1000) {
 		rows.Set(i, 0, float64(v))
 	}
-	index, err := neighborindex.Build(ctx, eng, rows, neighborindex.Source{}, neighborindex.Options{Neighbors: 3})
+	index, err := neighborindex.Build(ctx, eng, rows, neighborindex.Source{},
+		neighborindex.Options{Neighbors: 3})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -83,7 +83,9 @@ func Read(r io.ReaderAt, size int64) (*Index, error) {
 // decode checks the content of a file.
 func decode(f *model.File) (*Index, error) {
 	if f.Header.Method != kind {
-		return nil, fault.Data("", "it is the model of a method, %s: want an index of mustlink neighbors, or a new file", f.Header.Method)
+		return nil, fault.Data("",
+			"it is the model of a method, %s: want an index of mustlink neighbors, or a new file",
+			f.Header.Method)
 	}
 	if err := f.Complete(); err != nil {
 		return nil, err
@@ -97,7 +99,8 @@ func decode(f *model.File) (*Index, error) {
 		return nil, err
 	}
 	if p.Neighbors < 1 || p.Neighbors >= x.Rows() {
-		return nil, fault.Data("", "the index is for %d neighbors of %d rows: want 1 to %d", p.Neighbors, x.Rows(), x.Rows()-1)
+		return nil, fault.Data("", "the index is for %d neighbors of %d rows: want 1 to %d", p.Neighbors,
+			x.Rows(), x.Rows()-1)
 	}
 	for name, s := range map[string]*sample{"sample.chosen": &x.chosen, "sample.held": &x.held} {
 		if err := x.decodeSample(f, name, s); err != nil {
@@ -114,7 +117,8 @@ func (x *Index) decodeCells(f *model.File) error {
 		return err
 	}
 	if shape[0] < 1 || shape[1] < 1 {
-		return fault.Data("", "the index has %d cells of %d dimensions: want at least one of each", shape[0], shape[1])
+		return fault.Data("", "the index has %d cells of %d dimensions: want at least one of each", shape[0],
+			shape[1])
 	}
 	values, err := f.Float64s("centers", shape...)
 	if err != nil {
@@ -158,12 +162,14 @@ func (x *Index) decodeSample(f *model.File, name string, s *sample) error {
 	total := int64(0)
 	for rank, v := range s.hits {
 		if v < 0 || v > math.MaxInt32 {
-			return fault.Data("", "rank %d of tensor %q has %d neighbors: want 0 to %d", rank, name, v, math.MaxInt32)
+			return fault.Data("", "rank %d of tensor %q has %d neighbors: want 0 to %d", rank, name, v,
+				math.MaxInt32)
 		}
 		total += v
 	}
 	if total == 0 || total%int64(x.neighbors) != 0 {
-		return fault.Data("", "tensor %q has %d neighbors: want a multiple of %d, at least one", name, total, x.neighbors)
+		return fault.Data("", "tensor %q has %d neighbors: want a multiple of %d, at least one", name, total,
+			x.neighbors)
 	}
 	return nil
 }
@@ -180,7 +186,8 @@ func (x *Index) decodeSquares(f *model.File) error {
 	for rank, v := range x.chosen.squares {
 		found += x.chosen.hits[rank]
 		if v < found || v/int64(x.neighbors) > found {
-			return fault.Data("", "rank %d of tensor %q is %d: want %d to %d times as much", rank, name, v, found, x.neighbors)
+			return fault.Data("", "rank %d of tensor %q is %d: want %d to %d times as much", rank, name, v,
+				found, x.neighbors)
 		}
 	}
 	return nil

@@ -79,7 +79,8 @@ func TestChangedFiles(t *testing.T) {
 		b[at] ^= 4
 		if err == nil { // a changed name of the checksum of the header, as other unknown keys
 			got, _ := x.file()
-			if !slices.Equal(got.Tensors["centers"].F64, want.Tensors["centers"].F64) || !slices.Equal(got.Tensors["cells"].I64, want.Tensors["cells"].I64) {
+			if !slices.Equal(got.Tensors["centers"].F64, want.Tensors["centers"].F64) ||
+				!slices.Equal(got.Tensors["cells"].I64, want.Tensors["cells"].I64) {
 				t.Fatalf("byte %d changed: not found", at)
 			}
 		} else if !fault.IsInput(err) {
@@ -95,23 +96,44 @@ func TestImpossibleFiles(t *testing.T) {
 		what, want string
 		change     func(f *model.File)
 	}{
-		{"a model", "the model of a method, rca: want an index", func(f *model.File) { f.Header.Method = "rca" }},
+		{"a model", "the model of a method, rca: want an index", func(f *model.File) {
+			f.Header.Method = "rca"
+		}},
 		{"parameters", "parameters of the index", func(f *model.File) { f.Header.Params = []byte(`[]`) }},
-		{"no neighbors", "0 neighbors of 300 rows: want 1 to 299", func(f *model.File) { f.Header.Params = []byte(`{"neighbors":0}`) }},
-		{"too many neighbors", "300 neighbors of 300 rows", func(f *model.File) { f.Header.Params = []byte(`{"neighbors":300}`) }},
-		{"no centers", `tensor "centers" is missing`, func(f *model.File) { delete(f.Tensors, "centers"); f.List() }},
-		{"no dimensions", "12 cells of 0 dimensions", func(f *model.File) { f.SetFloat64s("centers", nil, 12, 0) }},
+		{"no neighbors", "0 neighbors of 300 rows: want 1 to 299", func(f *model.File) {
+			f.Header.Params = []byte(`{"neighbors":0}`)
+		}},
+		{"too many neighbors", "300 neighbors of 300 rows", func(f *model.File) {
+			f.Header.Params = []byte(`{"neighbors":300}`)
+		}},
+		{"no centers", `tensor "centers" is missing`, func(f *model.File) {
+			delete(f.Tensors, "centers")
+			f.List()
+		}},
+		{"no dimensions", "12 cells of 0 dimensions", func(f *model.File) {
+			f.SetFloat64s("centers", nil, 12, 0)
+		}},
 		{"an infinite center", "centers of the index is +Inf", func(f *model.File) {
 			f.Tensors["centers"].F64[5] = math.Inf(1)
 		}},
-		{"a cell that is none", "row 7 of the index is in cell 12: want 0 to 11", func(f *model.File) { f.Tensors["cells"].I64[7] = 12 }},
+		{"a cell that is none", "row 7 of the index is in cell 12: want 0 to 11", func(f *model.File) {
+			f.Tensors["cells"].I64[7] = 12
+		}},
 		{"a negative cell", "in cell -1", func(f *model.File) { f.Tensors["cells"].I64[7] = -1 }},
 		{"an empty cell", "has no rows", func(f *model.File) { clear(f.Tensors["cells"].I64) }},
-		{"few ranks", `"sample.held" has shape 11: want 12`, func(f *model.File) { f.SetInt64s("sample.held", f.Tensors["sample.held"].I64[1:]) }},
+		{"few ranks", `"sample.held" has shape 11: want 12`, func(f *model.File) {
+			f.SetInt64s("sample.held", f.Tensors["sample.held"].I64[1:])
+		}},
 		{"negative hits", "-1 neighbors", func(f *model.File) { f.Tensors["sample.chosen"].I64[3] = -1 }},
-		{"no hits", "has 0 neighbors: want a multiple of 4", func(f *model.File) { clear(f.Tensors["sample.chosen"].I64) }},
-		{"few squares", "rank 11 of tensor \"sample.chosen.squares\"", func(f *model.File) { f.Tensors["sample.chosen.squares"].I64[11] = 7 }},
-		{"large squares", "rank 0 of tensor", func(f *model.File) { f.Tensors["sample.chosen.squares"].I64[0] = 1 << 40 }},
+		{"no hits", "has 0 neighbors: want a multiple of 4", func(f *model.File) {
+			clear(f.Tensors["sample.chosen"].I64)
+		}},
+		{"few squares", "rank 11 of tensor \"sample.chosen.squares\"", func(f *model.File) {
+			f.Tensors["sample.chosen.squares"].I64[11] = 7
+		}},
+		{"large squares", "rank 0 of tensor", func(f *model.File) {
+			f.Tensors["sample.chosen.squares"].I64[0] = 1 << 40
+		}},
 		{"odd hits", "a multiple of 4", func(f *model.File) { f.Tensors["sample.held"].I64[0]++ }},
 	} {
 		f, err := s.file()
@@ -143,7 +165,8 @@ func TestFilesThatAreNone(t *testing.T) {
 	if err := os.WriteFile(path, []byte("id,label\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadFile(path, 0); !errors.Is(err, model.ErrForeign) || !strings.HasPrefix(err.Error(), path+": not a usable index: ") {
+	if _, err := ReadFile(path, 0); !errors.Is(err, model.ErrForeign) ||
+		!strings.HasPrefix(err.Error(), path+": not a usable index: ") {
 		t.Errorf("error %v", err)
 	}
 	s, _ := small(t)

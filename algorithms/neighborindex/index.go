@@ -136,16 +136,20 @@ func (s sample) total() (sum int64) {
 func (x *Index) checkRows(rows blas.Matrix) error {
 	switch {
 	case rows.Rows != x.Rows():
-		return &fault.ShapeError{What: "number of rows", Got: rows.Rows, Want: fmt.Sprintf("%d, as the index has", x.Rows())}
+		return &fault.ShapeError{What: "number of rows", Got: rows.Rows,
+			Want: fmt.Sprintf("%d, as the index has", x.Rows())}
 	case rows.Cols != x.centers.Cols:
-		return &fault.ShapeError{What: "number of columns", Got: rows.Cols, Want: fmt.Sprintf("%d, as the index has", x.centers.Cols)}
+		return &fault.ShapeError{What: "number of columns", Got: rows.Cols,
+			Want: fmt.Sprintf("%d, as the index has", x.centers.Cols)}
 	}
 	return nil
 }
 
 // Sizes of an index.
 const (
-	cellsPerRoot = 2       // cells, as a multiple of the root of the number of rows: visits of more cost more than their rows
+	// cells, as a multiple of the root of the number of rows: visits of more cost more than their
+	// rows
+	cellsPerRoot = 2
 	rowsPerCell  = 96      // rows of the sample of k-means: with 32, a tenth more cells must be probed
 	iterations   = 10      // of k-means, after which cells hardly change
 	sampleRows   = 1000    // of each sample whose recall is measured
@@ -163,7 +167,8 @@ const (
 // *fault.MemoryError, and ctx.Err(), wrapped. Cost, for m cells: 2ndm flops for the cells of all
 // rows, up to 1920 m^2 d for k-means, and 4000 n d for the samples. Memory: an int32 for each row,
 // and the larger of what k-means and the exact search take.
-func Build(ctx context.Context, eng *engine.Engine, rows blas.Matrix, source Source, o Options) (*Index, error) {
+func Build(ctx context.Context, eng *engine.Engine, rows blas.Matrix, source Source,
+	o Options) (*Index, error) {
 	o, err := o.resolve(rows)
 	if err != nil {
 		return nil, err
@@ -174,7 +179,8 @@ func Build(ctx context.Context, eng *engine.Engine, rows blas.Matrix, source Sou
 	b := &builder{eng: eng, rows: rows, Options: o, began: time.Now(),
 		Index: &Index{source: source, neighbors: o.Neighbors, seed: o.Seed}}
 	for step, work := range []func(context.Context) error{b.cluster, b.assign, b.measure} {
-		o.Progress.Report(algorithms.Progress{Stage: "index", Done: step, Total: 3, Elapsed: time.Since(b.began)})
+		o.Progress.Report(algorithms.Progress{Stage: "index", Done: step, Total: 3,
+			Elapsed: time.Since(b.began)})
 		if err := work(ctx); err != nil {
 			return nil, fmt.Errorf("neighborindex: %w", err)
 		}
@@ -190,13 +196,17 @@ func (o Options) resolve(rows blas.Matrix) (Options, error) {
 	}
 	switch {
 	case rows.Cols < 1:
-		return o, &fault.ShapeError{What: "number of dimensions", Got: rows.Cols, Want: "at least 1: without any, all distances are 0"}
+		return o, &fault.ShapeError{What: "number of dimensions", Got: rows.Cols,
+			Want: "at least 1: without any, all distances are 0"}
 	case n > math.MaxInt32:
-		return o, &fault.ShapeError{What: "number of rows", Got: n, Want: fmt.Sprintf("at most %d", math.MaxInt32)}
+		return o, &fault.ShapeError{What: "number of rows", Got: n,
+			Want: fmt.Sprintf("at most %d", math.MaxInt32)}
 	case o.Neighbors < 1 || o.Neighbors >= n:
-		return o, &fault.ParamError{Param: "neighbors", Value: o.Neighbors, Want: fmt.Sprintf("a number from 1 to %d, one less than the number of rows", n-1)}
+		return o, &fault.ParamError{Param: "neighbors", Value: o.Neighbors,
+			Want: fmt.Sprintf("a number from 1 to %d, one less than the number of rows", n-1)}
 	case o.Cells < 1 || o.Cells > n:
-		return o, &fault.ParamError{Param: "cells", Value: o.Cells, Want: fmt.Sprintf("a number from 1 to %d, the number of rows", n)}
+		return o, &fault.ParamError{Param: "cells", Value: o.Cells,
+			Want: fmt.Sprintf("a number from 1 to %d, the number of rows", n)}
 	}
 	return o, nil
 }
@@ -213,10 +223,13 @@ type builder struct {
 // cluster finds the centers.
 func (b *builder) cluster(ctx context.Context) error {
 	some := sampling.Some(b.rows.Rows, b.Options.Cells*rowsPerCell, b.Seed)
-	if err := b.eng.Check("a sample of the rows", engine.MatrixBytes(len(some), b.rows.Cols), "use fewer cells or raise the memory limit"); err != nil {
+	if err := b.eng.Check("a sample of the rows", engine.MatrixBytes(len(some), b.rows.Cols),
+		"use fewer cells or raise the memory limit"); err != nil {
 		return err
 	}
-	r, err := cluster.KMeans(ctx, b.eng, b.taken(some), cluster.Params{K: b.Options.Cells, Restarts: 1, MaxIter: iterations, Init: cluster.InitRandom, Seed: b.Seed})
+	r, err := cluster.KMeans(ctx, b.eng, b.taken(some),
+		cluster.Params{K: b.Options.Cells, Restarts: 1, MaxIter: iterations, Init: cluster.InitRandom,
+			Seed: b.Seed})
 	if err == nil {
 		b.centers = r.Centers
 	}
@@ -235,7 +248,10 @@ func (b *builder) taken(numbers []int) blas.Matrix {
 // assign gives each row to the cell with the nearest center.
 func (b *builder) assign(ctx context.Context) error {
 	b.cells = make([]int32, b.rows.Rows)
-	if err := b.nearestCells(ctx, b.eng, b.rows, func(i int, cell int32) error { b.cells[i] = cell; return nil }); err != nil {
+	if err := b.nearestCells(ctx, b.eng, b.rows, func(i int, cell int32) error {
+		b.cells[i] = cell
+		return nil
+	}); err != nil {
 		return err
 	}
 	b.dropEmpty()
@@ -244,20 +260,23 @@ func (b *builder) assign(ctx context.Context) error {
 
 // nearestCells calls found with the cell of each row whose center is nearest, in the order of the
 // rows, until it returns an error.
-func (x *Index) nearestCells(ctx context.Context, eng *engine.Engine, rows blas.Matrix, found func(i int, cell int32) error) error {
+func (x *Index) nearestCells(ctx context.Context, eng *engine.Engine, rows blas.Matrix,
+	found func(i int, cell int32) error) error {
 	n, d := rows.Rows, rows.Cols
 	to, err := cluster.NewAssigner(x.centers)
 	if err != nil {
 		return err
 	}
 	block := min(n, assignRows)
-	if err := eng.Check("cells of the rows", engine.MatrixBytes(block, d+2)+int64(4*n), "raise the memory limit"); err != nil {
+	if err := eng.Check("cells of the rows", engine.MatrixBytes(block, d+2)+int64(4*n),
+		"raise the memory limit"); err != nil {
 		return err
 	}
 	labels, distances := make([]int, block), make([]float64, block)
 	for lo := 0; lo < n; lo += block {
 		hi := min(lo+block, n)
-		if err := to.Assign(ctx, eng, rows.View(lo, hi, 0, d), labels[:hi-lo], distances[:hi-lo]); err != nil {
+		if err := to.Assign(ctx, eng, rows.View(lo, hi, 0, d), labels[:hi-lo],
+			distances[:hi-lo]); err != nil {
 			return fault.InRows(err, lo)
 		}
 		for k, c := range labels[:hi-lo] {
@@ -281,7 +300,9 @@ func (x *Index) Verify(ctx context.Context, eng *engine.Engine, rows blas.Matrix
 	}
 	return x.nearestCells(ctx, eng, rows, func(i int, cell int32) error {
 		if cell != x.cells[i] {
-			return &fault.DataError{Row: i, Err: fmt.Errorf("the row is in cell %d, in the index it is in cell %d: want the rows of the index", cell, x.cells[i])}
+			return &fault.DataError{Row: i,
+				Err: fmt.Errorf("the row is in cell %d, in the index it is in cell %d: want the rows of "+
+					"the index", cell, x.cells[i])}
 		}
 		return nil
 	})
@@ -327,8 +348,10 @@ func everyOther(list []int, first int) (out []int) {
 // sample returns the ranks of the cells with the neighbors of some rows.
 func (b *builder) sample(ctx context.Context, some []int) (sample, error) {
 	k, cells, d := b.Options.Neighbors, b.centers.Rows, b.rows.Cols
-	bytes := engine.MatrixBytes(len(some), cells+d) + engine.MatrixBytes(cells, 2*d+16) + int64(b.eng.Workers())*stripBytes(d, cells)
-	if err := b.eng.Check("distances from the centers of cells", bytes, "use fewer cells or raise the memory limit"); err != nil {
+	bytes := engine.MatrixBytes(len(some), cells+d) + engine.MatrixBytes(cells, 2*d+16) +
+		int64(b.eng.Workers())*stripBytes(d, cells)
+	if err := b.eng.Check("distances from the centers of cells", bytes,
+		"use fewer cells or raise the memory limit"); err != nil {
 		return sample{}, err
 	}
 	queries := b.taken(some)
@@ -337,7 +360,9 @@ func (b *builder) sample(ctx context.Context, some []int) (sample, error) {
 		return sample{}, err
 	}
 	distance := b.eng.NewMatrix(len(some), cells)
-	err = newRanking(b.eng, b.centers).order(ctx, queries, 0, func(i int, numbers []float64) { copy(distance.Row(i), numbers) })
+	err = newRanking(b.eng, b.centers).order(ctx, queries, 0, func(i int, numbers []float64) {
+		copy(distance.Row(i), numbers)
+	})
 	if err != nil {
 		return sample{}, err
 	}

@@ -37,7 +37,8 @@ func newRanking(eng *engine.Engine, centers blas.Matrix) *ranking {
 
 // order calls found with numbers that order the centers as their distances from a query do, for
 // each query. They must not be kept. Queries are numbered from first in errors.
-func (r *ranking) order(ctx context.Context, queries blas.Matrix, first int, found func(i int, numbers []float64)) error {
+func (r *ranking) order(ctx context.Context, queries blas.Matrix, first int,
+	found func(i int, numbers []float64)) error {
 	return r.eng.For(ctx, queries.Rows, stripRows, func(lo, hi int) (err error) {
 		s := newStrip(r.eng, queries.Cols, r.centers.vectors)
 		defer s.release()
@@ -145,7 +146,8 @@ const largestSquare = math.MaxFloat64 / 64
 func tooFar(row []float64, number int) error {
 	for j, v := range row {
 		if v-v != 0 {
-			return &fault.DataError{Row: number, Column: strconv.Itoa(j), Err: fmt.Errorf("value is %v: want a finite number", v)}
+			return &fault.DataError{Row: number, Column: strconv.Itoa(j),
+				Err: fmt.Errorf("value is %v: want a finite number", v)}
 		}
 	}
 	return &fault.DataError{Row: number, Err: errTooFar}
@@ -176,7 +178,8 @@ func panelSize(eng *engine.Engine, n, d int) int {
 
 // pack fills a panel in memory of panelSize with vectors, which it changes: they have a column to
 // spare, the last. It returns the first vector whose squared length is not below most, or -1.
-func (p *panel) pack(eng *engine.Engine, vectors blas.Matrix, center, memory []float64, most float64) (tooLong int) {
+func (p *panel) pack(eng *engine.Engine, vectors blas.Matrix, center, memory []float64,
+	most float64) (tooLong int) {
 	t, d := eng.Backend().Kernels(), vectors.Cols-1
 	p.center, p.vectors, tooLong = center, vectors.Rows, -1
 	for i := range vectors.Rows {
@@ -208,7 +211,8 @@ func newStrip(eng *engine.Engine, d, cols int) *strip {
 	t := eng.Backend().Kernels()
 	rows := (stripRows + t.MR - 1) / t.MR * t.MR
 	return &strip{
-		eng: eng, queries: eng.GetMatrix(stripRows, d+1), memory: eng.GetMatrix(1, tile.LeftSize(t, stripRows, d+1)),
+		eng: eng, queries: eng.GetMatrix(stripRows, d+1),
+		memory: eng.GetMatrix(1, tile.LeftSize(t, stripRows, d+1)),
 		values: eng.GetMatrix(rows, (cols+t.NR-1)/t.NR*t.NR),
 	}
 }
@@ -227,7 +231,8 @@ func (s *strip) release() {
 // scan calls found with rounded squared distances, less norm, of each query from the vectors of the
 // panel, some at a time: those of query r from vector j on. None is more than slack from the sum of
 // squared differences.
-func (s *strip) scan(p *panel, count int, query func(r int) []float64, found func(r, j int, distances []float64, norm, slack float64)) {
+func (s *strip) scan(p *panel, count int, query func(r int) []float64,
+	found func(r, j int, distances []float64, norm, slack float64)) {
 	t, d := s.eng.Backend().Kernels(), s.queries.Cols-1
 	longest := 0.0
 	for r := range count {
@@ -312,7 +317,8 @@ func (v *visit) candidates(a int, near []candidate) (out []candidate, more bool)
 }
 
 // repeat searches for some of the queries with exact distances from the start.
-func (v *visit) repeat(ctx context.Context, some []int, queries blas.Matrix, index []int32, dist2 []float64) error {
+func (v *visit) repeat(ctx context.Context, some []int, queries blas.Matrix, index []int32,
+	dist2 []float64) error {
 	if len(some) == 0 {
 		return nil
 	}

@@ -40,7 +40,8 @@ func TestChooser(t *testing.T) {
 				t.Fatalf("%d of %d: the first is %d, want %d", count, n, got[0], order[0])
 			}
 			for _, part := range []int{early, count} {
-				if a, b := slices.Sorted(slices.Values(got[:part])), slices.Sorted(slices.Values(order[:part])); !slices.Equal(a, b) {
+				if a, b := slices.Sorted(slices.Values(got[:part])),
+					slices.Sorted(slices.Values(order[:part])); !slices.Equal(a, b) {
 					t.Fatalf("%d of %d: the first %d are %v, want %v", count, n, part, a, b)
 				}
 			}

@@ -37,10 +37,12 @@ func (x *Index) Open(ctx context.Context, eng *engine.Engine, rows blas.Matrix) 
 	t := eng.Backend().Kernels()
 	n, d, cells := rows.Rows, rows.Cols, x.Cells()
 	bytes := engine.MatrixBytes(n+cells*t.NR, d+1) + int64(4*n) + engine.MatrixBytes(cells, 2*d+32)
-	if err := eng.Check(fmt.Sprintf("index of %d rows", n), bytes, "search exactly, or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("index of %d rows", n), bytes,
+		"search exactly, or raise the memory limit"); err != nil {
 		return nil, err
 	}
-	s := &Searcher{Index: x, eng: eng, rows: rows, panels: make([]panel, cells), ranking: newRanking(eng, x.centers)}
+	s := &Searcher{Index: x, eng: eng, rows: rows, panels: make([]panel, cells),
+		ranking: newRanking(eng, x.centers)}
 	s.place()
 	if err := s.pack(ctx); err != nil {
 		return nil, fmt.Errorf("neighborindex: %w", err)
@@ -82,7 +84,8 @@ func (s *Searcher) pack(ctx context.Context) error {
 			for k, i := range own {
 				copy(vectors.Row(k), s.rows.Row(int(i)))
 			}
-			k := s.panels[c].pack(s.eng, vectors, s.centers.Row(c), memory[start[c]:start[c+1]], largestSquare)
+			k := s.panels[c].pack(s.eng, vectors, s.centers.Row(c), memory[start[c]:start[c+1]],
+				largestSquare)
 			s.eng.PutMatrix(vectors)
 			if k >= 0 {
 				return tooFar(s.rows.Row(int(own[k])), int(own[k]))
@@ -105,19 +108,26 @@ const batchRows = 1 << 14
 // (a value that is not finite, or too large), *fault.MemoryError, and ctx.Err(), wrapped. Cost: for
 // m cells about 2qd(m + probes n/m) flops. Memory: the result, 16 bytes for each of the probes of
 // 16,384 queries, and for each worker 1 KiB for each cell, at least 576 KiB.
-func (s *Searcher) Search(ctx context.Context, queries blas.Matrix, k, probes int) (index []int32, dist2 []float64, err error) {
+func (s *Searcher) Search(ctx context.Context, queries blas.Matrix, k,
+	probes int) (index []int32, dist2 []float64, err error) {
 	switch {
 	case queries.Cols != s.rows.Cols:
-		return nil, nil, &fault.ShapeError{What: "number of columns of the queries", Got: queries.Cols, Want: fmt.Sprintf("%d, as the rows have", s.rows.Cols)}
+		return nil, nil, &fault.ShapeError{What: "number of columns of the queries", Got: queries.Cols,
+			Want: fmt.Sprintf("%d, as the rows have", s.rows.Cols)}
 	case k < 1 || k > s.Rows():
-		return nil, nil, &fault.ParamError{Param: "neighbors", Value: k, Want: fmt.Sprintf("a number from 1 to %d, the number of rows", s.Rows())}
+		return nil, nil, &fault.ParamError{Param: "neighbors", Value: k,
+			Want: fmt.Sprintf("a number from 1 to %d, the number of rows", s.Rows())}
 	case probes < 1 || probes > s.Cells():
-		return nil, nil, &fault.ParamError{Param: "probes", Value: probes, Want: fmt.Sprintf("a number from 1 to %d, the number of cells", s.Cells())}
+		return nil, nil, &fault.ParamError{Param: "probes", Value: probes,
+			Want: fmt.Sprintf("a number from 1 to %d, the number of cells", s.Cells())}
 	}
 	q, d := queries.Rows, queries.Cols
 	batch := min(q, batchRows)
-	bytes := engine.MatrixBytes(q, k)*3/2 + 2*engine.MatrixBytes(batch, 2*(probes+k+spare)+d+10) + engine.MatrixBytes(min(batch, s.poorRows()), s.Cells()) + int64(s.eng.Workers())*stripBytes(d, max(tileCols, s.Cells()))
-	if err := s.eng.Check(fmt.Sprintf("search for %d neighbors of %d rows", k, q), bytes, "search with fewer rows at a time"); err != nil {
+	bytes := engine.MatrixBytes(q, k)*3/2 + 2*engine.MatrixBytes(batch, 2*(probes+k+spare)+d+10) +
+		engine.MatrixBytes(min(batch, s.poorRows()), s.Cells()) +
+		int64(s.eng.Workers())*stripBytes(d, max(tileCols, s.Cells()))
+	if err := s.eng.Check(fmt.Sprintf("search for %d neighbors of %d rows", k, q), bytes,
+		"search with fewer rows at a time"); err != nil {
 		return nil, nil, err
 	}
 	index, dist2 = make([]int32, q*k), make([]float64, q*k)
@@ -191,7 +201,9 @@ func (v *visit) search(ctx context.Context, queries blas.Matrix, index []int32, 
 // rank finds the nearest cells of each query.
 func (v *visit) rank(ctx context.Context, queries blas.Matrix) error {
 	v.cells = make([]int32, queries.Rows*v.probes)
-	choosers := sync.Pool{New: func() any { return newChooser(v.eng.Backend().Kernels(), v.Cells(), v.probes) }}
+	choosers := sync.Pool{New: func() any {
+		return newChooser(v.eng.Backend().Kernels(), v.Cells(), v.probes)
+	}}
 	return v.ranking.order(ctx, queries, v.at, func(i int, numbers []float64) {
 		c := choosers.Get().(*chooser)
 		c.choose(numbers, v.early(), v.cells[i*v.probes:(i+1)*v.probes])
@@ -209,7 +221,9 @@ func (v *visit) sort(queries blas.Matrix) {
 	for i := range v.order {
 		v.order[i] = i
 	}
-	slices.SortStableFunc(v.order, func(a, b int) int { return int(v.cells[a*v.probes]) - int(v.cells[b*v.probes]) })
+	slices.SortStableFunc(v.order, func(a, b int) int {
+		return int(v.cells[a*v.probes]) - int(v.cells[b*v.probes])
+	})
 	v.queries = v.eng.GetMatrix(queries.Rows, queries.Cols)
 	for a, i := range v.order {
 		copy(v.queries.Row(a), queries.Row(i))
@@ -259,9 +273,10 @@ func (v *visit) compare(ctx context.Context, groups []group) error {
 		for _, g := range groups[lo:hi] {
 			own := v.Searcher.order[v.first[g.cell]:]
 			query := func(r int) []float64 { return v.queries.Row(int(g.queries[r])) }
-			s.scan(&v.panels[g.cell], len(g.queries), query, func(r, j int, distances []float64, norm, slack float64) {
-				v.offer(int(g.queries[r]), own[j:], distances, norm, slack)
-			})
+			s.scan(&v.panels[g.cell], len(g.queries), query,
+				func(r, j int, distances []float64, norm, slack float64) {
+					v.offer(int(g.queries[r]), own[j:], distances, norm, slack)
+				})
 		}
 		return nil
 	})
@@ -277,10 +292,14 @@ func (v *visit) offer(a int, rows []int32, distances []float64, norm, slack floa
 	defer lock.Unlock()
 	v.slack[a] = max(v.slack[a], slack)
 	if v.eager {
-		v.lists.Row(a, distances, norm, slack, func(at int) (int32, float64) { return rows[at], v.exact(a, rows[at]) })
+		v.lists.Row(a, distances, norm, slack, func(at int) (int32, float64) {
+			return rows[at], v.exact(a, rows[at])
+		})
 		return
 	}
-	v.lists.Row(a, distances, norm, 0, func(at int) (int32, float64) { return rows[at], distances[at] + norm })
+	v.lists.Row(a, distances, norm, 0, func(at int) (int32, float64) {
+		return rows[at], distances[at] + norm
+	})
 }
 
 // exact returns the squared distance of query a from row j.
@@ -349,7 +368,9 @@ func (v *visit) next(a int, number []float64) (groups []group) {
 	for c := range order {
 		order[c] = int32(c)
 	}
-	slices.SortFunc(order, func(b, c int32) int { return cmp.Or(cmp.Compare(number[b], number[c]), cmp.Compare(b, c)) })
+	slices.SortFunc(order, func(b, c int32) int {
+		return cmp.Or(cmp.Compare(number[b], number[c]), cmp.Compare(b, c))
+	})
 	rows := v.rowsOf(v.nearest(a))
 	for _, c := range order[v.probes:] {
 		if rows >= v.k {

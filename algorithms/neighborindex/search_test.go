@@ -52,7 +52,8 @@ func TestAllCellsAreExact(t *testing.T) {
 			rows.Set(0, 0, 7) // not all are equal
 		}
 		k := rapid.IntRange(1, n).Draw(t, "k")
-		s := build(t, eng, rows, Options{Neighbors: min(k, n-1), Cells: rapid.IntRange(1, n).Draw(t, "cells"), Seed: 1})
+		s := build(t, eng, rows,
+			Options{Neighbors: min(k, n-1), Cells: rapid.IntRange(1, n).Draw(t, "cells"), Seed: 1})
 		index, dist2, err := s.Search(context.Background(), queries, k, s.Cells())
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +63,8 @@ func TestAllCellsAreExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(index, wantIndex) || !slices.Equal(dist2, want) {
-			t.Fatalf("%d neighbors of %d rows among %d in %d cells differ from the exact ones", k, queries.Rows, n, s.Cells())
+			t.Fatalf("%d neighbors of %d rows among %d in %d cells differ from the exact ones", k,
+				queries.Rows, n, s.Cells())
 		}
 	})
 }
@@ -85,7 +87,8 @@ func TestProbedCellsAreExact(t *testing.T) {
 
 // wantSearch compares with exact searches among the rows of the nearest cells: so many, or as many
 // as have k rows.
-func wantSearch(t *testing.T, s *Searcher, queries blas.Matrix, k, probes int, index []int32, dist2 []float64) {
+func wantSearch(t *testing.T, s *Searcher, queries blas.Matrix, k, probes int, index []int32,
+	dist2 []float64) {
 	t.Helper()
 	for i := range queries.Rows {
 		order := make([]int, s.Cells())
@@ -93,7 +96,8 @@ func wantSearch(t *testing.T, s *Searcher, queries blas.Matrix, k, probes int, i
 			order[c] = c
 		}
 		slices.SortFunc(order, func(a, b int) int {
-			return cmp.Compare(enginetest.SquaredDistance(queries.Row(i), s.centers.Row(a)), enginetest.SquaredDistance(queries.Row(i), s.centers.Row(b)))
+			return cmp.Compare(enginetest.SquaredDistance(queries.Row(i), s.centers.Row(a)),
+				enginetest.SquaredDistance(queries.Row(i), s.centers.Row(b)))
 		})
 		var among []int32
 		for rank, c := range order {
@@ -107,13 +111,15 @@ func wantSearch(t *testing.T, s *Searcher, queries blas.Matrix, k, probes int, i
 		for r, j := range among {
 			copy(part.Row(r), s.rows.Row(int(j)))
 		}
-		at, want, err := neighbors.Search(t.Context(), s.eng, queries.View(i, i+1, 0, queries.Cols), part, k, false)
+		at, want, err := neighbors.Search(t.Context(), s.eng, queries.View(i, i+1, 0, queries.Cols), part, k,
+			false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for r := range at {
 			if index[i*k+r] != among[at[r]] || dist2[i*k+r] != want[r] {
-				t.Fatalf("%d probes, query %d: neighbor %d is row %d, want %d", probes, i, r, index[i*k+r], among[at[r]])
+				t.Fatalf("%d probes, query %d: neighbor %d is row %d, want %d", probes, i, r, index[i*k+r],
+					among[at[r]])
 			}
 		}
 	}
@@ -130,7 +136,10 @@ func TestSameBitsForAnyWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := build(t, enginetest.New(t, 3), rows, Options{Neighbors: k, Seed: 5})
-	if !slices.Equal(s.centers.Data, other.centers.Data) || !slices.Equal(s.cells, other.cells) || !slices.Equal(s.chosen.hits, other.chosen.hits) || !slices.Equal(s.chosen.squares, other.chosen.squares) || !slices.Equal(s.held.hits, other.held.hits) {
+	if !slices.Equal(s.centers.Data, other.centers.Data) || !slices.Equal(s.cells, other.cells) ||
+		!slices.Equal(s.chosen.hits, other.chosen.hits) ||
+		!slices.Equal(s.chosen.squares, other.chosen.squares) ||
+		!slices.Equal(s.held.hits, other.held.hits) {
 		t.Fatal("the index depends on the number of workers")
 	}
 	for lo := 0; lo < queries.Rows; lo += 70 {

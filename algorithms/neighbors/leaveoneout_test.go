@@ -31,7 +31,8 @@ func TestLeaveOneOut(t *testing.T) {
 		for r := range n - 1 {
 			copy(rest.Row(r), x.Row(r+min(1, max(0, r-i+1))))
 		}
-		want, err := Classify(ctx, eng, rest, slices.Delete(slices.Clone(labels), i, i+1), x.View(i, i+1, 0, d), k)
+		want, err := Classify(ctx, eng, rest, slices.Delete(slices.Clone(labels), i, i+1),
+			x.View(i, i+1, 0, d), k)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,13 +34,16 @@ import (
 // (numbers of columns, or of rows with excludeSelf), *fault.DataError (a value that is not
 // finite), *fault.MemoryError, and ctx.Err(), wrapped. Cost: 2qnd flops, half of that with
 // excludeSelf. Memory: a copy of train, the result, and 600 KiB per worker.
-func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k int, excludeSelf bool) (index []int32, dist2 []float64, err error) {
+func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k int,
+	excludeSelf bool) (index []int32, dist2 []float64, err error) {
 	if err := check(query, train, k, excludeSelf); err != nil {
 		return nil, nil, err
 	}
 	q, n, d := query.Rows, train.Rows, train.Cols
-	bytes := engine.MatrixBytes(n, d+1) + engine.MatrixBytes(q, k)*3/2 + int64(eng.Workers())*engine.MatrixBytes(64, 1024+d)
-	if err := eng.Check(fmt.Sprintf("search for %d neighbors of %d rows", k, q), bytes, "search with fewer rows at a time"); err != nil {
+	bytes := engine.MatrixBytes(n, d+1) + engine.MatrixBytes(q, k)*3/2 +
+		int64(eng.Workers())*engine.MatrixBytes(64, 1024+d)
+	if err := eng.Check(fmt.Sprintf("search for %d neighbors of %d rows", k, q), bytes,
+		"search with fewer rows at a time"); err != nil {
 		return nil, nil, err
 	}
 	if err := checkRange(train); err != nil {
@@ -62,22 +65,26 @@ func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k
 
 func check(query, train blas.Matrix, k int, excludeSelf bool) error {
 	if query.Cols != train.Cols {
-		return &fault.ShapeError{What: "number of columns of the queries", Got: query.Cols, Want: fmt.Sprintf("%d, as the training rows have", train.Cols)}
+		return &fault.ShapeError{What: "number of columns of the queries", Got: query.Cols,
+			Want: fmt.Sprintf("%d, as the training rows have", train.Cols)}
 	}
 	candidates, of := train.Rows, "the number of training rows"
 	if excludeSelf {
 		if query.Rows != train.Rows {
-			return &fault.ShapeError{What: "number of queries", Got: query.Rows, Want: fmt.Sprintf("%d, the rows themselves", train.Rows)}
+			return &fault.ShapeError{What: "number of queries", Got: query.Rows,
+				Want: fmt.Sprintf("%d, the rows themselves", train.Rows)}
 		}
 		candidates, of = max(0, candidates-1), "the number of other rows"
 	}
 	switch {
 	case train.Rows > math.MaxInt32:
-		return &fault.ShapeError{What: "number of training rows", Got: train.Rows, Want: fmt.Sprintf("at most %d", math.MaxInt32)}
+		return &fault.ShapeError{What: "number of training rows", Got: train.Rows,
+			Want: fmt.Sprintf("at most %d", math.MaxInt32)}
 	case k < 1:
 		return &fault.ParamError{Param: "neighbors", Value: k, Want: "a number >= 1"}
 	case k > candidates:
-		return &fault.ParamError{Param: "neighbors", Value: k, Want: fmt.Sprintf("at most %s, %d", of, candidates)}
+		return &fault.ParamError{Param: "neighbors", Value: k,
+			Want: fmt.Sprintf("at most %s, %d", of, candidates)}
 	}
 	if err := CheckFinite("training rows", train); err != nil {
 		return err
@@ -109,7 +116,9 @@ func checkRange(train blas.Matrix) error {
 	for i := range train.Rows {
 		for j, v := range train.Row(i) {
 			if v != train.At(0, j) {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("value of the training rows is %g, that of row 0 is %g, and no two differ by much more: want differences whose squares do not underflow; scale the data", v, train.At(0, j))}
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j),
+					Err: fmt.Errorf("value of the training rows is %g, that of row 0 is %g, and no two "+
+						"differ by much more: want differences whose squares do not underflow; scale the data", v, train.At(0, j))}
 			}
 		}
 	}
@@ -133,19 +142,23 @@ func checkFar(found *graph.Neighbors) error {
 // holds n labels.
 //
 // Errors and cost: those of [Search], and *fault.ShapeError when len(labels) != n.
-func Classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix, k int) ([]string, error) {
+func Classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix,
+	k int) ([]string, error) {
 	return classify(ctx, eng, train, labels, query, k, false)
 }
 
 // LeaveOneOut classifies every row of x (n x d) by the other rows, as [Classify] does. Cost: n^2 d
 // flops. Errors: those of Classify, and k not below the number of rows.
-func LeaveOneOut(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []string, k int) ([]string, error) {
+func LeaveOneOut(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []string,
+	k int) ([]string, error) {
 	return classify(ctx, eng, x, labels, x, k, true)
 }
 
-func classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix, k int, excludeSelf bool) ([]string, error) {
+func classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix,
+	k int, excludeSelf bool) ([]string, error) {
 	if len(labels) != train.Rows {
-		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels), Want: fmt.Sprintf("%d, one for each training row", train.Rows)}
+		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels),
+			Want: fmt.Sprintf("%d, one for each training row", train.Rows)}
 	}
 	index, _, err := Search(ctx, eng, query, train, k, excludeSelf)
 	if err != nil {

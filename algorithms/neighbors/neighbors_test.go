@@ -20,7 +20,8 @@ import (
 )
 
 // bruteForce sorts all rows by (distance, row). The distances are those of dist.
-func bruteForce(query []float64, train blas.Matrix, self int, dist func(x, y []float64) float64) (index []int32, dist2 []float64) {
+func bruteForce(query []float64, train blas.Matrix, self int,
+	dist func(x, y []float64) float64) (index []int32, dist2 []float64) {
 	for j := range train.Rows {
 		if j != self {
 			index = append(index, int32(j))
@@ -69,8 +70,10 @@ func TestSearchWithTies(t *testing.T) {
 				me = i
 			}
 			wantIndex, wantDist := bruteForce(query.Row(i), train, me, enginetest.SquaredDistance)
-			if !slices.Equal(index[i*k:(i+1)*k], wantIndex[:k]) || !slices.Equal(dist2[i*k:(i+1)*k], wantDist[:k]) {
-				t.Fatalf("query %d: got %v %v, want %v %v", i, index[i*k:(i+1)*k], dist2[i*k:(i+1)*k], wantIndex[:k], wantDist[:k])
+			if !slices.Equal(index[i*k:(i+1)*k], wantIndex[:k]) ||
+				!slices.Equal(dist2[i*k:(i+1)*k], wantDist[:k]) {
+				t.Fatalf("query %d: got %v %v, want %v %v", i, index[i*k:(i+1)*k], dist2[i*k:(i+1)*k],
+					wantIndex[:k], wantDist[:k])
 			}
 		}
 	})
@@ -109,8 +112,10 @@ func TestSearchSurvivesCancellation(t *testing.T) {
 		}
 		for i := range query.Rows {
 			wantIndex, wantDist := bruteForce(query.Row(i), train, -1, points.SquaredDistance)
-			if !slices.Equal(index[i*k:(i+1)*k], wantIndex[:k]) || !slices.Equal(dist2[i*k:(i+1)*k], wantDist[:k]) {
-				t.Fatalf("%+v query %d: got %v %v, want %v %v", tt, i, index[i*k:(i+1)*k], dist2[i*k:(i+1)*k], wantIndex[:k], wantDist[:k])
+			if !slices.Equal(index[i*k:(i+1)*k], wantIndex[:k]) ||
+				!slices.Equal(dist2[i*k:(i+1)*k], wantDist[:k]) {
+				t.Fatalf("%+v query %d: got %v %v, want %v %v", tt, i, index[i*k:(i+1)*k], dist2[i*k:(i+1)*k],
+					wantIndex[:k], wantDist[:k])
 			}
 			for r, j := range index[i*k : (i+1)*k] {
 				want := enginetest.SquaredDistance(query.Row(i), train.Row(int(j)))
@@ -140,7 +145,8 @@ func TestSearchFromTheCenterOfASphere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, _ := bruteForce(query.Row(0), train, -1, points.SquaredDistance); !slices.Equal(index, want[:k]) {
+	if want, _ := bruteForce(query.Row(0), train, -1, points.SquaredDistance); !slices.Equal(index,
+		want[:k]) {
 		t.Errorf("got %v, want %v", index, want[:k])
 	}
 }
@@ -194,7 +200,8 @@ func TestBits(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	for _, i := range []int{0, 63, 64, 299} {
 		got, gotDist, err := Search(context.Background(), eng, query.View(i, i+1, 0, 11), train, k, false)
-		if err != nil || !slices.Equal(got, want[i*k:(i+1)*k]) || !slices.Equal(gotDist, wantDist[i*k:(i+1)*k]) {
+		if err != nil || !slices.Equal(got, want[i*k:(i+1)*k]) ||
+			!slices.Equal(gotDist, wantDist[i*k:(i+1)*k]) {
 			t.Errorf("query %d alone gets another answer (%v)", i, err)
 		}
 	}
@@ -276,12 +283,14 @@ func TestBadInput(t *testing.T) {
 		"Inf in the queries":  {with(y, math.Inf(-1)), x, 1, false, &data},
 		"overflow":            {y, with(x, 1e200), 6, false, &data},
 	} {
-		if _, _, err := Search(ctx, eng, tt.query, tt.train, tt.k, tt.self); !errors.As(err, tt.want) || !fault.IsInput(err) {
+		if _, _, err := Search(ctx, eng, tt.query, tt.train, tt.k, tt.self); !errors.As(err, tt.want) ||
+			!fault.IsInput(err) {
 			t.Errorf("%s: got %v, want a %T", name, err, tt.want)
 		}
 	}
 	// Rows too far away to matter may overflow.
-	if index, _, err := Search(ctx, eng, y, with(x, 1e200), 5, false); err != nil || slices.Contains(index, 2) {
+	if index, _, err := Search(ctx, eng, y, with(x, 1e200), 5, false); err != nil ||
+		slices.Contains(index, 2) {
 		t.Errorf("one row at 1e200: %v, %v", index, err)
 	}
 	if _, err := Classify(ctx, eng, x, make([]string, 5), y, 1); !errors.As(err, &shape) {

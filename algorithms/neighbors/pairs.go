@@ -70,7 +70,8 @@ const pairBytes = 32
 // threshold in the first principal directions. These are few if the threshold is small compared
 // with the spread of the rows, and all n^2/2 at worst; twice as many with Neighbors. Memory:
 // n (d + 40) numbers, and 32 bytes for each pair found.
-func Pairs(ctx context.Context, eng *engine.Engine, x blas.Matrix, threshold float64, o PairOptions) ([]Pair, error) {
+func Pairs(ctx context.Context, eng *engine.Engine, x blas.Matrix, threshold float64,
+	o PairOptions) ([]Pair, error) {
 	if o.Most == 0 {
 		o.Most = usualMost
 	}
@@ -80,7 +81,8 @@ func Pairs(ctx context.Context, eng *engine.Engine, x blas.Matrix, threshold flo
 	if x.Rows < 2 {
 		return []Pair{}, nil
 	}
-	if err := eng.Check(fmt.Sprintf("search for pairs of %d rows", x.Rows), treeBytes(x.Rows, x.Cols), "search with fewer rows"); err != nil {
+	if err := eng.Check(fmt.Sprintf("search for pairs of %d rows", x.Rows), treeBytes(x.Rows, x.Cols),
+		"search with fewer rows"); err != nil {
 		return nil, err
 	}
 	t, err := newTree(ctx, eng, x)
@@ -107,7 +109,8 @@ func checkPairs(x blas.Matrix, threshold float64, o PairOptions) error {
 	case o.Most < 1:
 		return &fault.ParamError{Param: "largest number of pairs", Value: o.Most, Want: "a number >= 1"}
 	case x.Rows > math.MaxInt32:
-		return &fault.ShapeError{What: "number of rows", Got: x.Rows, Want: fmt.Sprintf("at most %d", math.MaxInt32)}
+		return &fault.ShapeError{What: "number of rows", Got: x.Rows,
+			Want: fmt.Sprintf("at most %d", math.MaxInt32)}
 	}
 	return CheckFinite("rows", x)
 }
@@ -142,7 +145,8 @@ func (j *pairJoin) estimate(ctx context.Context) error {
 			return j.tooMany(fmt.Sprintf("about %.3g", about))
 		}
 	}
-	return j.eng.Check(fmt.Sprintf("about %.3g pairs within %g", about, j.threshold), int64(pairBytes*about), pairHint)
+	return j.eng.Check(fmt.Sprintf("about %.3g pairs within %g", about, j.threshold), int64(pairBytes*about),
+		pairHint)
 }
 
 // sample estimates the number of pairs from those of some parts.
@@ -171,7 +175,8 @@ const pairHint = "use a smaller threshold, or a few neighbors of each row"
 
 func (j *pairJoin) tooMany(count string) error {
 	return &fault.ParamError{Param: "threshold", Value: j.threshold,
-		Want: fmt.Sprintf("a smaller one, or a few neighbors of each row: %s pairs of rows are that near, and at most %d may be found", count, j.Most)}
+		Want: fmt.Sprintf("a smaller one, or a few neighbors of each row: %s pairs of rows are that near, "+
+			"and at most %d may be found", count, j.Most)}
 }
 
 // all finds the pairs of all parts.
@@ -220,11 +225,13 @@ func (j *pairJoin) note(p, pairs int) error {
 	if j.total > most {
 		return j.tooMany(fmt.Sprintf("more than %d", j.Most))
 	}
-	if err := j.eng.Check(fmt.Sprintf("pairs within %g, more than %d", j.threshold, j.total/2), int64(pairBytes*j.total), pairHint); err != nil {
+	if err := j.eng.Check(fmt.Sprintf("pairs within %g, more than %d", j.threshold, j.total/2),
+		int64(pairBytes*j.total), pairHint); err != nil {
 		return err
 	}
 	if j.Progress != nil {
-		j.Progress(algorithms.Progress{Stage: "pairs", Done: j.done, Total: j.n, Elapsed: time.Since(j.begin)})
+		j.Progress(algorithms.Progress{Stage: "pairs", Done: j.done, Total: j.n,
+			Elapsed: time.Since(j.begin)})
 	}
 	return nil
 }
@@ -261,11 +268,13 @@ const roundingUp = 1 + 0x1p-48
 // newSearcher returns a searcher, which must be released.
 func newSearcher(ctx context.Context, j *pairJoin, counting bool) *searcher {
 	s := &searcher{
-		pairJoin: j, ctx: ctx, t: j.eng.Backend().Kernels(), counting: counting, all: counting || j.Neighbors > 0,
+		pairJoin: j, ctx: ctx, t: j.eng.Backend().Kernels(), counting: counting, all: counting ||
+			j.Neighbors > 0,
 		reach: make([]float64, partRows), lists: make([][]Pair, partRows), active: make([][]int, j.depth+1),
 		lower: make([]float64, j.y.Cols), upper: make([]float64, j.y.Cols),
-		left: j.eng.GetMatrix(partRows, j.z.Cols), right: j.eng.GetMatrix(partRows, j.z.Cols), products: j.eng.GetMatrix(partRows, partRows),
-		norms: make([]float64, partRows), never: slices.Repeat([]float64{math.Inf(-1)}, partRows),
+		left: j.eng.GetMatrix(partRows, j.z.Cols), right: j.eng.GetMatrix(partRows, j.z.Cols),
+		products: j.eng.GetMatrix(partRows, partRows),
+		norms:    make([]float64, partRows), never: slices.Repeat([]float64{math.Inf(-1)}, partRows),
 	}
 	for level := range s.active {
 		s.active[level] = make([]int, 0, partRows)
@@ -359,7 +368,8 @@ func (s *searcher) compareWith(part int, rows []int) {
 	for _, r := range rows {
 		place, row, reach := s.y.Row(s.first+r), s.z.Row(s.first+r), s.reach[r]
 		for _, b := range s.near {
-			if s.t.SquaredDistance(place, s.y.Row(b)) <= reach && s.t.SquaredDistance(row, s.z.Row(b)) <= reach {
+			if s.t.SquaredDistance(place, s.y.Row(b)) <= reach &&
+				s.t.SquaredDistance(row, s.z.Row(b)) <= reach {
 				s.decide(r, b)
 			}
 		}
@@ -444,7 +454,8 @@ func (s *searcher) product(left, right, to blas.Matrix) {
 	step := max(1, smallFlops/(2*right.Rows*max(1, right.Cols)))
 	for lo := 0; lo < left.Rows; lo += step {
 		hi := min(lo+step, left.Rows)
-		s.eng.Backend().Gemm(false, true, 1, left.View(lo, hi, 0, left.Cols), right, 0, to.View(lo, hi, 0, to.Cols))
+		s.eng.Backend().Gemm(false, true, 1, left.View(lo, hi, 0, left.Cols), right, 0,
+			to.View(lo, hi, 0, to.Cols))
 	}
 }
 

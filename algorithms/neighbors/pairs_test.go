@@ -88,23 +88,27 @@ func TestPairs(t *testing.T) {
 	engines := []*engine.Engine{enginetest.New(t, 1), enginetest.New(t, 3)}
 	propertytest.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(0, 700).Draw(t, "n"), rapid.IntRange(0, 40).Draw(t, "d")
-		kind := rapid.SampledFrom([]string{"normal", "groups", "line", "lattice", "scales", "far", "outlier"}).Draw(t, "kind")
+		kind := rapid.SampledFrom([]string{"normal", "groups", "line", "lattice", "scales", "far",
+			"outlier"}).Draw(t, "kind")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0))
 		x := clouds(rng, kind, n, d)
 		threshold := 1.0
 		if n > 1 {
 			every := allPairs(x.View(0, min(n, 60), 0, d), math.Inf(1), 0)
-			threshold = every[int(float64(len(every)-1)*math.Pow(rapid.Float64Range(0, 1).Draw(t, "quantile"), 3))].Distance
+			threshold = every[int(float64(len(every)-1)*math.Pow(rapid.Float64Range(0, 1).Draw(t, "quantile"),
+				3))].Distance
 		}
 		count := rapid.SampledFrom([]int{0, 0, 1, 2, 5, 1000}).Draw(t, "neighbors")
 		want := allPairs(x, threshold, count)
 		for _, eng := range engines {
-			got, err := Pairs(context.Background(), eng, x, threshold, PairOptions{Neighbors: count, Most: n*n + 1})
+			got, err := Pairs(context.Background(), eng, x, threshold,
+				PairOptions{Neighbors: count, Most: n*n + 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got, want) {
-				t.Fatalf("%s, %d workers: %d pairs within %v, want %d\n%v\n%v", kind, eng.Workers(), len(got), threshold, len(want), firstPairs(got), firstPairs(want))
+				t.Fatalf("%s, %d workers: %d pairs within %v, want %d\n%v\n%v", kind, eng.Workers(), len(got),
+					threshold, len(want), firstPairs(got), firstPairs(want))
 			}
 		}
 	})
@@ -190,7 +194,8 @@ func TestPairsRefuses(t *testing.T) {
 		"NaN":                {eng, hole, 1, PairOptions{}},
 		"memory":             {small, x, 1, PairOptions{}},
 	} {
-		if pairs, err := Pairs(context.Background(), c.eng, c.x, c.threshold, c.o); !fault.IsInput(err) || pairs != nil {
+		if pairs, err := Pairs(context.Background(), c.eng, c.x, c.threshold, c.o); !fault.IsInput(err) ||
+			pairs != nil {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
@@ -206,11 +211,17 @@ func TestPairsCanceled(t *testing.T) {
 	x := enginetest.Matrix(rand.New(rand.NewPCG(7, 8)), 20000, 3, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := 0
-	_, err := Pairs(ctx, enginetest.New(t, 2), x, 0.01, PairOptions{Progress: func(p algorithms.Progress) { done = p.Done; cancel() }})
+	_, err := Pairs(ctx, enginetest.New(t, 2), x, 0.01, PairOptions{Progress: func(p algorithms.Progress) {
+		done = p.Done
+		cancel()
+	}})
 	if !errors.Is(err, context.Canceled) || done == x.Rows {
 		t.Errorf("error %v after %d rows: want that of the context", err, done)
 	}
-	if _, err := Pairs(context.Background(), enginetest.New(t, 2), x, 0.01, PairOptions{Progress: func(p algorithms.Progress) { done = p.Done }}); err != nil || done != x.Rows {
+	if _, err := Pairs(context.Background(), enginetest.New(t, 2), x, 0.01,
+		PairOptions{Progress: func(p algorithms.Progress) {
+			done = p.Done
+		}}); err != nil || done != x.Rows {
 		t.Errorf("%d rows, error %v: want all", done, err)
 	}
 }

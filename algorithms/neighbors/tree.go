@@ -109,7 +109,8 @@ func meanRow(ctx context.Context, eng *engine.Engine, x blas.Matrix) ([]float64,
 		return nil, err
 	}
 	if most := slices.Max(largest); most > math.Sqrt(math.MaxFloat64/float64(16*max(1, x.Cols))) {
-		return nil, &fault.DataError{Row: -1, Err: fmt.Errorf("the largest value is %g: %w", most, errOverflow)}
+		return nil, &fault.DataError{Row: -1,
+			Err: fmt.Errorf("the largest value is %g: %w", most, errOverflow)}
 	}
 	mean := make([]float64, x.Cols)
 	for b := range blocks {
@@ -122,7 +123,8 @@ func meanRow(ctx context.Context, eng *engine.Engine, x blas.Matrix) ([]float64,
 
 // principal returns the leading principal directions of a sample of the rows, as rows, and the
 // columns that they refer to.
-func principal(eng *engine.Engine, x blas.Matrix, mean []float64) (directions blas.Matrix, columns []int, err error) {
+func principal(eng *engine.Engine, x blas.Matrix,
+	mean []float64) (directions blas.Matrix, columns []int, err error) {
 	rows := min(x.Rows, sampledRows)
 	sampled := func(k int) []float64 { return x.Row(int(int64(k) * int64(x.Rows) / int64(rows))) }
 	variance := make([]float64, x.Cols)
@@ -227,7 +229,8 @@ func widest(y blas.Matrix, rows []int32) int {
 }
 
 // place stores the rows in the order of the tree.
-func (t *tree) place(ctx context.Context, eng *engine.Engine, x blas.Matrix, mean []float64, y blas.Matrix) error {
+func (t *tree) place(ctx context.Context, eng *engine.Engine, x blas.Matrix, mean []float64,
+	y blas.Matrix) error {
 	t.z, t.y, t.norm = eng.NewMatrix(t.n, x.Cols), eng.NewMatrix(t.n, y.Cols), make([]float64, t.n)
 	return eng.For(ctx, t.n, forBlock, func(lo, hi int) error {
 		for at := lo; at < hi; at++ {

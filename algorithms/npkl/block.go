@@ -42,7 +42,8 @@ const (
 
 func newBlock(loss Loss, r, maxLinks int) *block {
 	return &block{
-		free: loss != Square, r: r, a: make([]float64, maxLinks*r), t: make([]float64, maxLinks), w: make([]float64, maxLinks),
+		free: loss != Square, r: r, a: make([]float64, maxLinks*r), t: make([]float64, maxLinks),
+		w:   make([]float64, maxLinks),
 		aim: make([]float64, maxLinks), limit: make([]float64, maxLinks), state: make([]state, maxLinks),
 		rhs: make([]float64, r), small: make([]float64, r*r), x: make([]float64, r), next: make([]float64, r),
 		pulled: make([]float64, r), old: make([]float64, r),
@@ -295,7 +296,8 @@ func (a *anderson) last() []float64 { return a.out[len(a.out)-1] }
 func (a *anderson) add(ctx context.Context, out, step []float64) (freeOut, freeStep []float64, err error) {
 	if len(a.out) > window {
 		freeOut, freeStep = a.out[0], a.step[0]
-		a.out, a.step, a.products = append(a.out[:0], a.out[1:]...), append(a.step[:0], a.step[1:]...), a.products[1:]
+		a.out, a.step, a.products = append(a.out[:0], a.out[1:]...), append(a.step[:0], a.step[1:]...),
+			a.products[1:]
 		for i := range a.products {
 			a.products[i] = a.products[i][1:]
 		}

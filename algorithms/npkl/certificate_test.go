@@ -49,7 +49,8 @@ func TestSmallestByInverse(t *testing.T) {
 			t.Errorf("%s: %.12g by the inverse, %.12g by products", g, got.value, want.value)
 		}
 		if got.norm > 1.001*want.norm || got.norm < 0.05*want.norm {
-			t.Errorf("%s: the norm is estimated as %g: want at most %g, and not far below", g, got.norm, want.norm)
+			t.Errorf("%s: the norm is estimated as %g: want at most %g, and not far below", g, got.norm,
+				want.norm)
 		}
 		for i := range p.Diag {
 			p.Diag[i] -= want.value + 1e-4*want.norm

@@ -23,7 +23,8 @@ func BenchmarkAddLinks(b *testing.B) {
 	}
 	ctx, eng, l := context.Background(), enginetest.New(b, 0), Learner{Params: DefaultParams()}
 	m := fittest.Fit[*Model](b, l, x, set)
-	all, err := links.New(x.N, append(append(set.Must(), more.Must()...), append(set.Cannot(), more.Cannot()...)...))
+	all, err := links.New(x.N,
+		append(append(set.Must(), more.Must()...), append(set.Cannot(), more.Cannot()...)...))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -25,7 +25,8 @@ func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
 
 func addLinksProperty(t *rapid.T) {
 	n := rapid.IntRange(20, 60).Draw(t, "n")
-	x, labels, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+	x, labels, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"),
+		rapid.Uint64().Draw(t, "seed"))
 	more, err := links.SampleByCount(labels, 3, 4, rapid.Uint64().Draw(t, "more"))
 	if err != nil {
 		t.Fatal(err)
@@ -52,8 +53,10 @@ func addLinksProperty(t *rapid.T) {
 		t.Fatal(err)
 	}
 	want := fittest.Fit[*Model](t, l, x, all)
-	if !got.Certified() || !want.Certified() || math.Abs(got.Objective()-want.Objective()) > 1e-7*want.Objective() {
-		t.Fatalf("objective %.12g, %q; of a fit with all links %.12g, %q", got.Objective(), got.Status().Message, want.Objective(), want.Status().Message)
+	if !got.Certified() || !want.Certified() ||
+		math.Abs(got.Objective()-want.Objective()) > 1e-7*want.Objective() {
+		t.Fatalf("objective %.12g, %q; of a fit with all links %.12g, %q", got.Objective(),
+			got.Status().Message, want.Objective(), want.Status().Message)
 	}
 }
 

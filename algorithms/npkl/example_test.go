@@ -20,7 +20,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	line := &points.Dense{N: 8, D: 1, Data: []float64{0, 1, 2, 3, 5, 6, 7, 8}}
-	pairs, err := links.New(8, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(3, 4, links.Cannot)})
+	pairs, err := links.New(8,
+		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(3, 4, links.Cannot)})
 	if err != nil {
 		log.Fatal(err)
 	}

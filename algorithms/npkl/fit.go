@@ -70,7 +70,8 @@ func (f *fit) model(ctx context.Context, g *prepared) (*Model, error) {
 	}
 	if f.Params.Extension == Ridge && f.Params.Graph != Given {
 		f.stage("extension", f.d.sweeps)
-		if m, err = outofsample.NewRidge(ctx, f.Eng, Method, m.Kernel(), g.x, m.Coordinates(), f.Seed); err != nil {
+		if m, err = outofsample.NewRidge(ctx, f.Eng, Method, m.Kernel(), g.x, m.Coordinates(),
+			f.Seed); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +80,8 @@ func (f *fit) model(ctx context.Context, g *prepared) (*Model, error) {
 		head.Gap = -1
 	}
 	f.Notices = g.task.Notices
-	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message()})
+	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps,
+		Message: f.message()})
 	return &Model{fitted.NewTraced(m, f.Params, status, f.objectives()), g.links, head}, ctx.Err()
 }
 
@@ -128,7 +130,8 @@ func (f *fit) objective() float64 {
 func (f *fit) price(p *graphkernel.Problem, r int) error {
 	most := mostLinks(p)
 	need := (2*window+6)*engine.MatrixBytes(p.Len(), r) + int64(f.Eng.Workers())*blockBytes(r, most)
-	return f.Eng.Check(fmt.Sprintf("npkl in %d dimensions, with up to %d links at a point", r, most), need, "use a lower rank, fewer points or fewer links")
+	return f.Eng.Check(fmt.Sprintf("npkl in %d dimensions, with up to %d links at a point", r, most), need,
+		"use a lower rank, fewer points or fewer links")
 }
 
 // counts is the smallest eigenvalue of Z that is not treated as 0, relative to the largest.
@@ -399,13 +402,17 @@ func (f *fit) grow(u []float64, low float64, bound int) error {
 func (f *fit) message() string {
 	switch {
 	case f.collapsed:
-		return fmt.Sprintf("the links are too weak relative to the graph: the best kernel is 0 and all points have the same coordinates; C = %.3g is the smallest that avoids it (or a smaller delta)", f.enough)
+		return fmt.Sprintf("the links are too weak relative to the graph: the best kernel is 0 and all "+
+			"points have the same coordinates; C = %.3g is the smallest that avoids it (or a smaller delta)",
+			f.enough)
 	case !f.converged:
-		return fmt.Sprintf("%d sweeps did not reach the tolerance %g: raise max_iter or tol", f.d.sweeps, f.Params.Tol)
+		return fmt.Sprintf("%d sweeps did not reach the tolerance %g: raise max_iter or tol", f.d.sweeps,
+			f.Params.Tol)
 	case f.certified:
 		return "certified global optimum"
 	case !math.IsNaN(f.gap):
-		return fmt.Sprintf("a stationary point of rank %d, at most %.2g above the optimum: a larger rank may be better", f.d.v.Cols, f.gap)
+		return fmt.Sprintf("a stationary point of rank %d, at most %.2g above the optimum: a larger rank "+
+			"may be better", f.d.v.Cols, f.gap)
 	}
 	return ""
 }

@@ -44,7 +44,8 @@ func TestRankGrows(t *testing.T) {
 				squared += d * d
 			}
 			if math.Abs(squared-2*n) > 0.01*2*n {
-				t.Errorf("points %d and %d are %.4g apart, squared: want %d within a hundredth", j, i, squared, 2*n)
+				t.Errorf("points %d and %d are %.4g apart, squared: want %d within a hundredth", j, i,
+					squared, 2*n)
 			}
 		}
 	}

@@ -51,7 +51,8 @@ const firm, firmest, spare = 60, 3, 4
 // approach finds the optimum of a stiff problem, to within ten times the tolerance of the fit
 // relative to the objective.
 func (f *fit) approach(ctx context.Context, p *graphkernel.Problem) error {
-	s := &ascent{fit: f, p: p, target: 10 * f.Params.Tol, growth: 1, tol: 100 * f.Params.Tol, apart: math.Inf(1)}
+	s := &ascent{fit: f, p: p, target: 10 * f.Params.Tol, growth: 1, tol: 100 * f.Params.Tol,
+		apart: math.Inf(1)}
 	err := f.minimizeSmooth(ctx, p.Soften(make(graphkernel.Multipliers, len(p.To)), s.growth, firm))
 	f.converged, f.certified, f.gap = false, false, math.NaN()
 	for round := 0; err == nil; round++ {
@@ -65,7 +66,8 @@ func (f *fit) approach(ctx context.Context, p *graphkernel.Problem) error {
 			return nil
 		}
 		if round == 0 && f.Params.Rank == 0 {
-			f.d.v = widened(f.d.v, min(p.RankBound(), f.d.v.Cols+spare), newDescent(f.Eng, p, f.classes, spare, f.Seed).v)
+			f.d.v = widened(f.d.v, min(p.RankBound(), f.d.v.Cols+spare),
+				newDescent(f.Eng, p, f.classes, spare, f.Seed).v)
 		}
 		f.d.Problem, f.d.trace = p.Soften(b, s.growth, firm), nil
 		if err = f.price(p, f.d.v.Cols); err == nil {
@@ -215,8 +217,10 @@ type bottom struct {
 
 // smallest finds the smallest eigenvalue outside the subspace that the rows of null span, to within
 // tol times the norm. If that subspace is not quite invariant, the error bound accounts for it.
-func smallest(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
-	found, err := graphkernel.Lowest(ctx, eng, op, 1, operator.EigenOptions{Tolerance: tol, Seed: seed, Null: null, Products: 20000})
+func smallest(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix, tol float64,
+	seed uint64) (bottom, error) {
+	found, err := graphkernel.Lowest(ctx, eng, op, 1,
+		operator.EigenOptions{Tolerance: tol, Seed: seed, Null: null, Products: 20000})
 	if err != nil {
 		return bottom{}, err
 	}
@@ -237,7 +241,8 @@ type factor struct {
 
 // factored returns the factor for the shift that counts as 0, or false for a matrix that is too
 // large or has no factor. Cost: n^3 / 3 flops.
-func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combination, null blas.Matrix) (f factor, ok bool, err error) {
+func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combination,
+	null blas.Matrix) (f factor, ok bool, err error) {
 	if f, ok, err = formed(ctx, eng, g); !ok || err != nil {
 		return f, false, err
 	}
@@ -246,7 +251,8 @@ func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combinatio
 }
 
 // formed writes G, unless it is too large. The longest column bounds the norm from below.
-func formed(ctx context.Context, eng *engine.Engine, g *graphkernel.Combination) (f factor, ok bool, err error) {
+func formed(ctx context.Context, eng *engine.Engine,
+	g *graphkernel.Combination) (f factor, ok bool, err error) {
 	n := g.Order()
 	if n > maxFactored || eng.Check("stationarity matrix", engine.MatrixBytes(n, n), "") != nil {
 		return f, false, nil
@@ -263,7 +269,8 @@ func formed(ctx context.Context, eng *engine.Engine, g *graphkernel.Combination)
 }
 
 // decompose replaces G by its factor. Without one, it releases the memory and returns false.
-func (f factor) decompose(ctx context.Context, eng *engine.Engine, null blas.Matrix, shift float64) (bool, error) {
+func (f factor) decompose(ctx context.Context, eng *engine.Engine, null blas.Matrix,
+	shift float64) (bool, error) {
 	if null.Rows > 0 {
 		eng.Backend().Syrk(true, 2*f.norm, null, 1, f.l)
 	}
@@ -283,8 +290,10 @@ func (f factor) release(eng *engine.Engine) { eng.PutMatrix(f.l) }
 // smallest is the function smallest for the matrix g that was factored. The largest eigenvalue of
 // the inverse is far from the others, so it takes a few solutions instead of hundreds of products
 // with g.
-func (f factor) smallest(ctx context.Context, eng *engine.Engine, g operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
-	found, err := operator.TopEigenpairs(ctx, eng, operator.Inverse(f.l), 1, operator.EigenOptions{Tolerance: tol, Seed: seed})
+func (f factor) smallest(ctx context.Context, eng *engine.Engine, g operator.Operator, null blas.Matrix,
+	tol float64, seed uint64) (bottom, error) {
+	found, err := operator.TopEigenpairs(ctx, eng, operator.Inverse(f.l), 1,
+		operator.EigenOptions{Tolerance: tol, Seed: seed})
 	if err != nil {
 		return bottom{}, err
 	}

@@ -25,16 +25,19 @@ import (
 // satisfy every link.
 func TestLargeC(t *testing.T) {
 	propertytest.CheckSome(t, 12, func(t *rapid.T) {
-		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3,
+			rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams()}
-		l.Params.Loss, l.Params.MaxIter = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss"), 20000
+		l.Params.Loss, l.Params.MaxIter = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t,
+			"loss"), 20000
 		before := 0.0
 		for _, c := range []float64{1e3, 1e4, 1e5, 1e6} {
 			l.Params.C = c
 			m := fittest.Fit[*Model](t, l, x, set)
 			f, gap := m.Objective(), m.about.Gap
 			if !m.Certified() || gap < 0 || gap > 1e-4*f {
-				t.Fatalf("%s, C = %g: objective %g with gap %g, %q", l.Params.Loss, c, f, gap, m.Status().Message)
+				t.Fatalf("%s, C = %g: objective %g with gap %g, %q", l.Params.Loss, c, f, gap,
+					m.Status().Message)
 			}
 			if f < before*(1-1e-4) {
 				t.Fatalf("%s: the optimum falls from %.9g to %.9g at C = %g", l.Params.Loss, before, f, c)
@@ -44,7 +47,8 @@ func TestLargeC(t *testing.T) {
 			}
 			want := program(t, l.Params, x, set)
 			if f-gap > want.Objective*(1+1e-9) || f < want.Objective-want.Gap-1e-9 {
-				t.Fatalf("%s: objective %.9g with gap %g, the semidefinite program has %.9g with gap %g", l.Params.Loss, f, gap, want.Objective, want.Gap)
+				t.Fatalf("%s: objective %.9g with gap %g, the semidefinite program has %.9g with gap %g",
+					l.Params.Loss, f, gap, want.Objective, want.Gap)
 			}
 		}
 	})
@@ -90,7 +94,8 @@ func TestHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	k, price := newBlock(Hinge, 12, 2000), blockBytes(12, 2000)
-	if got := 8 * (cap(k.a) + 4*cap(k.t) + 5*cap(k.rhs) + cap(k.small)); price < int64(got) || price > 8*2000*20 {
+	if got := 8 * (cap(k.a) + 4*cap(k.t) + 5*cap(k.rhs) + cap(k.small)); price < int64(got) ||
+		price > 8*2000*20 {
 		t.Errorf("a block of 2000 links in 12 dimensions has %d bytes and the price %d", got, price)
 	}
 	l := Learner{Params: DefaultParams()}
@@ -118,7 +123,8 @@ func TestHub(t *testing.T) {
 // the scaling that makes them feasible.
 func TestDual(t *testing.T) {
 	propertytest.CheckSome(t, 30, func(t *rapid.T) {
-		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3,
+			rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")

@@ -141,10 +141,11 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:            Method,
-	Title:           "NPKL",
-	Summary:         "non-parametric kernel learning by block coordinate descent on a graph of all points",
-	Paper:           "Hu, Wang & Chen, BCDNPKL: scalable non-parametric kernel learning using block coordinate descent, ICML 2011",
+	Name:    Method,
+	Title:   "NPKL",
+	Summary: "non-parametric kernel learning by block coordinate descent on a graph of all points",
+	Paper: "Hu, Wang & Chen, BCDNPKL: scalable non-parametric kernel learning using block " +
+		"coordinate descent, ICML 2011",
 	DefaultKernel:   DefaultKernel,
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -213,7 +214,8 @@ func (m *Model) Spectra() []algorithms.Spectrum { return graphkernel.Spectra(m.M
 // Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
 	result := graphkernel.Result{Objective: m.Objective(), Gap: m.about.Gap}
-	return graphkernel.Describe(m.Map, m.Model.Describe(), m.Params().Loss, m.Params().Graph, result, algorithms.Statistic{Name: "certified optimum", Value: m.about.Certified})
+	return graphkernel.Describe(m.Map, m.Model.Describe(), m.Params().Loss, m.Params().Graph, result,
+		algorithms.Statistic{Name: "certified optimum", Value: m.about.Certified})
 }
 
 // Encode stores the model in f.

@@ -115,11 +115,14 @@ func definition(e, z [][]float64, set *links.Set, p Params) float64 {
 func TestCertifiedOptimum(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(12, 40).Draw(t, "n")
-		x, _, set := enginetest.Blobs(t, n, rapid.IntRange(2, 4).Draw(t, "d"), rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, n, rapid.IntRange(2, 4).Draw(t, "d"),
+			rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams(), Seed: rapid.Uint64().Draw(t, "start")}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge}).Draw(t, "loss")
-		l.Params.C, l.Params.Delta = rapid.SampledFrom([]float64{0.7, 1, 5}).Draw(t, "C"), rapid.SampledFrom([]float64{0.1, 0.3}).Draw(t, "delta")
-		l.Params.Neighbors, l.Params.Tol, l.Params.MaxIter = rapid.IntRange(2, 6).Draw(t, "neighbors"), 1e-11, 20000
+		l.Params.C, l.Params.Delta = rapid.SampledFrom([]float64{0.7, 1, 5}).Draw(t, "C"),
+			rapid.SampledFrom([]float64{0.1, 0.3}).Draw(t, "delta")
+		l.Params.Neighbors, l.Params.Tol, l.Params.MaxIter = rapid.IntRange(2, 6).Draw(t, "neighbors"), 1e-11,
+			20000
 		m := fittest.Fit[*Model](t, l, x, set)
 		if !m.Certified() {
 			t.Fatalf("not certified: %s", m.Status().Message)
@@ -162,7 +165,8 @@ func TestCertifiedOptimum(t *testing.T) {
 			t.Fatalf("G has the eigenvalue %g", w[0])
 		}
 		l.Seed++
-		if again := fittest.Fit[*Model](t, l, x, set).Objective(); !(math.Abs(again-want) <= 1e-8*want+1e-5*certified) {
+		if again := fittest.Fit[*Model](t, l, x,
+			set).Objective(); !(math.Abs(again-want) <= 1e-8*want+1e-5*certified) {
 			t.Fatalf("objective %.12g from another start, %.12g from this one", again, want)
 		}
 	})
@@ -174,10 +178,12 @@ func TestCertifiedOptimum(t *testing.T) {
 // allowed a quarter more than the optimum.)
 func TestIsTheSemidefiniteProgram(t *testing.T) {
 	propertytest.CheckSome(t, 30, func(t *rapid.T) {
-		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3,
+			rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
-		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"), 1e-10, 20000
+		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"),
+			1e-10, 20000
 		if l.Params.Loss == Hinge {
 			l.Params.Tol = 1e-6
 		}
@@ -201,16 +207,20 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 		m := fittest.Fit[*Model](t, l, x, set)
 		got := m.Objective()
 		if l.Params.Loss == Hinge {
-			if !m.Certified() || m.about.Gap < 0 || m.about.Gap > 1e-5*got || got-m.about.Gap > want.Objective+1e-9 {
-				t.Fatalf("objective %.12g with gap %g (%s): the optimum is %.12g", got, m.about.Gap, m.Status().Message, want.Objective)
+			if !m.Certified() || m.about.Gap < 0 || m.about.Gap > 1e-5*got ||
+				got-m.about.Gap > want.Objective+1e-9 {
+				t.Fatalf("objective %.12g with gap %g (%s): the optimum is %.12g", got, m.about.Gap,
+					m.Status().Message, want.Objective)
 			}
 			if got < want.Objective-want.Gap-1e-9 {
-				t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got, want.Objective, want.Gap)
+				t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got,
+					want.Objective, want.Gap)
 			}
 			return
 		}
 		if !want.Converged || math.Abs(got-want.Objective) > 1e-8*want.Objective {
-			t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got, want.Objective, want.Gap)
+			t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got, want.Objective,
+				want.Gap)
 		}
 	})
 }
@@ -218,10 +228,12 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 // TestMonotone checks that the objective falls in every sweep of a fixed rank, for all losses.
 func TestMonotone(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
-		x, _, set := enginetest.Blobs(t, rapid.IntRange(20, 60).Draw(t, "n"), 3, rapid.IntRange(5, 40).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, rapid.IntRange(20, 60).Draw(t, "n"), 3,
+			rapid.IntRange(5, 40).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
-		l.Params.Rank, l.Params.C = rapid.IntRange(1, 6).Draw(t, "rank"), rapid.SampledFrom([]float64{0.5, 1, 10}).Draw(t, "C")
+		l.Params.Rank, l.Params.C = rapid.IntRange(1, 6).Draw(t, "rank"),
+			rapid.SampledFrom([]float64{0.5, 1, 10}).Draw(t, "C")
 		trace := fittest.Fit[*Model](t, l, x, set).Trace()
 		for k := 1; k < len(trace); k++ {
 			if trace[k] > trace[k-1]*(1+1e-12) {
@@ -238,7 +250,8 @@ func TestMonotone(t *testing.T) {
 func TestBlockIsMinimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		r, m := rapid.IntRange(1, 5).Draw(t, "r"), rapid.SampledFrom([]int{0, 1, 2, 4, 7, 60}).Draw(t, "links")
+		r, m := rapid.IntRange(1, 5).Draw(t, "r"),
+			rapid.SampledFrom([]int{0, 1, 2, 4, 7, 60}).Draw(t, "links")
 		loss := rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
 		k := newBlock(loss, r, max(m, 1))
 		k.m = m
@@ -284,7 +297,8 @@ func TestBlockIsMinimal(t *testing.T) {
 				other[c] += size * rng.NormFloat64()
 			}
 			if f := value(other); f < best-1e-12*(1+math.Abs(best)) {
-				t.Fatalf("%s: the value is %.15[3]g at %[2]v, and %.15[5]g at the update %[4]v", loss, other, f, v, best)
+				t.Fatalf("%s: the value is %.15[3]g at %[2]v, and %.15[5]g at the update %[4]v", loss, other,
+					f, v, best)
 			}
 		}
 	})
@@ -306,7 +320,8 @@ func TestNewPoints(t *testing.T) {
 		}
 		for i := range x.N {
 			if !slices.Equal(y.Row(i), m.Coordinates().Row(i)) {
-				t.Fatalf("%s: training point %d gets %v: want its coordinates %v", g, i, y.Row(i), m.Coordinates().Row(i))
+				t.Fatalf("%s: training point %d gets %v: want its coordinates %v", g, i, y.Row(i),
+					m.Coordinates().Row(i))
 			}
 		}
 		// The coordinates v of a new point minimize (1 + delta) |v|^2 - 2 sum_j s_j v'v_j /
@@ -355,7 +370,8 @@ func TestNewPoints(t *testing.T) {
 		for c := range m.Dim() {
 			want := 0.0
 			for _, e := range edges {
-				want += weights.Weight(e.squared) / math.Sqrt(degree*degrees[e.j]) * m.Coordinates().At(e.j, c)
+				want += weights.Weight(e.squared) / math.Sqrt(degree*degrees[e.j]) *
+					m.Coordinates().At(e.j, c)
 			}
 			want /= 1 + l.Params.Delta
 			if got := at.At(0, c); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
@@ -374,7 +390,8 @@ func TestGivenSimilarities(t *testing.T) {
 	m := fittest.Fit[*Model](t, l, x, set)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	y, err := m.Embed(ctx, eng, x.Select([]int{7, 3}))
-	if err != nil || !slices.Equal(y.Row(0), m.Coordinates().Row(7)) || !slices.Equal(y.Row(1), m.Coordinates().Row(3)) {
+	if err != nil || !slices.Equal(y.Row(0), m.Coordinates().Row(7)) ||
+		!slices.Equal(y.Row(1), m.Coordinates().Row(3)) {
 		t.Errorf("coordinates %v and error %v of two training points", y, err)
 	}
 	strange := x.Select([]int{7, 3, 8}).(*points.Dense)
@@ -450,12 +467,16 @@ func modelFile(t *testing.T, m *Model) {
 	switch m.Params().Extension {
 	case FromGraph:
 		cases["sigma"] = func(f *model.File) { f.Header.Extra[Method] = []byte(`{"sigma":-1,"input_dim":3}`) }
-		cases["NaN"] = func(f *model.File) { f.SetFloat64s("npkl.degrees", slices.Repeat([]float64{math.NaN()}, 40)) }
+		cases["NaN"] = func(f *model.File) {
+			f.SetFloat64s("npkl.degrees", slices.Repeat([]float64{math.NaN()}, 40))
+		}
 		cases["degrees"] = func(f *model.File) { f.SetFloat64s("npkl.degrees", []float64{1}) }
 	case Ridge:
 		cases["landmark"] = func(f *model.File) { f.SetInt64s("npkl.ridge.rows", []int64{40}) }
 		cases["landmarks"] = func(f *model.File) { f.SetInt64s("npkl.ridge.rows", nil) }
-		cases["weights of landmarks"] = func(f *model.File) { f.SetFloat64s("npkl.ridge.weights", []float64{1}, 1, 1) }
+		cases["weights of landmarks"] = func(f *model.File) {
+			f.SetFloat64s("npkl.ridge.weights", []float64{1}, 1, 1)
+		}
 		cases["center"] = func(f *model.File) {
 			f.SetFloat64s("npkl.ridge.center", slices.Repeat([]float64{math.Inf(1)}, m.Dim()))
 		}
@@ -503,7 +524,9 @@ func TestBadInput(t *testing.T) {
 		"radius":    {with(func(p *Params) { p.Graph = Within }), x, set},
 		"plan":      {with(func(p *Params) { p.Plan = "p" }), x, set},
 		"max_iter":  {with(func(p *Params) { p.MaxIter = 0 }), x, set},
-		"one place": {with(func(p *Params) { p.Graph = Dense }), &points.Dense{N: 30, D: 3, Data: make([]float64, 90)}, set},
+		"one place": {with(func(p *Params) {
+			p.Graph = Dense
+		}), &points.Dense{N: 30, D: 3, Data: make([]float64, 90)}, set},
 	} {
 		if _, err := c.l.Fit(context.Background(), enginetest.New(t, 0), c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
@@ -526,7 +549,8 @@ func TestBadInput(t *testing.T) {
 	}
 	// Parts of the graph without links are counted.
 	apart := &points.Dense{N: 30, D: 3, Data: slices.Clone(x.Data)}
-	few, err := links.New(30, []links.Link{links.NewLink(0, 3, links.Must), links.NewLink(0, 1, links.Cannot)})
+	few, err := links.New(30,
+		[]links.Link{links.NewLink(0, 3, links.Must), links.NewLink(0, 1, links.Cannot)})
 	if err != nil {
 		t.Fatal(err)
 	}

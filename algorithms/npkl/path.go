@@ -54,20 +54,24 @@ func (p Params) LearnPath(ctx context.Context, of *learner.Fit) (algorithms.Path
 // Distances returns, for each value of C, what Model.Distances returns after a fit, up to the
 // tolerance of the fits. The result depends on the set of values, not on their order. A value that
 // [Params.Validate] refuses is a *fault.ParamError; other errors are those of Distances of a model.
-func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, c []float64) ([][]float64, error) {
+func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int,
+	c []float64) ([][]float64, error) {
 	fits := *p
 	if x == p.problem.x { // training rows need no extension
 		fits.params.Extension = FromGraph
 	}
-	return learner.Path(ctx, Method, c, p.check, fits.fits(ctx, eng, true), func(m *Model) ([]float64, error) {
-		return m.Distances(ctx, eng, x, pairs)
-	})
+	return learner.Path(ctx, Method, c, p.check, fits.fits(ctx, eng, true),
+		func(m *Model) ([]float64, error) {
+			return m.Distances(ctx, eng, x, pairs)
+		})
 }
 
 // Models returns the model of each value of C, fitted as for Distances. Errors are those of
 // Distances.
 func (p *Path) Models(ctx context.Context, eng *engine.Engine, c []float64) ([]*Model, error) {
-	return learner.Path(ctx, Method, c, p.check, p.fits(ctx, eng, false), func(m *Model) (*Model, error) { return m, nil })
+	return learner.Path(ctx, Method, c, p.check, p.fits(ctx, eng, false), func(m *Model) (*Model, error) {
+		return m, nil
+	})
 }
 
 func (p *Path) check(c float64) error { return p.at(c).Validate() }

@@ -24,7 +24,8 @@ func TestPathIsTheFits(t *testing.T) {
 	values := []float64{30, 0.01, 1, 3, 1, 100}
 	propertytest.CheckSome(t, 25, func(rt *rapid.T) {
 		n := rapid.IntRange(20, 60).Draw(rt, "n")
-		x, _, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(rt, "pairs"),
+			rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Tol, l.Params.MaxIter = 1e-9, 20000
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge}).Draw(rt, "loss")
@@ -47,8 +48,10 @@ func TestPathIsTheFits(t *testing.T) {
 			if got[at].Params() != l.Params {
 				rt.Fatalf("parameters %+v, want %+v", got[at].Params(), l.Params)
 			}
-			if !got[at].Certified() || !want.Certified() || !(math.Abs(got[at].Objective()-want.Objective()) <= 1e-6*want.Objective()) {
-				rt.Fatalf("C = %g: objective %.12g, %q; of a separate fit %.12g, %q", c, got[at].Objective(), got[at].Status().Message, want.Objective(), want.Status().Message)
+			if !got[at].Certified() || !want.Certified() ||
+				!(math.Abs(got[at].Objective()-want.Objective()) <= 1e-6*want.Objective()) {
+				rt.Fatalf("C = %g: objective %.12g, %q; of a separate fit %.12g, %q", c, got[at].Objective(),
+					got[at].Status().Message, want.Objective(), want.Status().Message)
 			}
 		}
 	})
@@ -82,7 +85,8 @@ func TestPathDistances(t *testing.T) {
 	got := distances(3, turned)
 	for at, c := range values {
 		if !slices.Equal(got[len(values)-1-at], want[at]) {
-			t.Errorf("C = %g: distances %v in another order and on three workers, %v", c, got[len(values)-1-at], want[at])
+			t.Errorf("C = %g: distances %v in another order and on three workers, %v", c,
+				got[len(values)-1-at], want[at])
 		}
 		l.Params.C = c
 		alone, err := fittest.Fit[*Model](t, l, x, set).Distances(ctx, enginetest.New(t, 0), x, pairs)
@@ -116,7 +120,8 @@ func TestPathIsWarm(t *testing.T) {
 	warm, cold := 0, 0
 	for at, c := range values {
 		l.Params.C = c
-		warm, cold = warm+models[at].Status().Iterations, cold+fittest.Fit[*Model](t, l, x, set).Status().Iterations
+		warm, cold = warm+models[at].Status().Iterations,
+			cold+fittest.Fit[*Model](t, l, x, set).Status().Iterations
 	}
 	t.Logf("%d sweeps on the path, %d in fits", warm, cold)
 	if warm >= cold {
@@ -152,10 +157,12 @@ func TestPathMistakes(t *testing.T) {
 	if _, err := l.FitPath(ended, eng, x, set); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
-	if _, err := path.Distances(ended, eng, x, [][2]int{{0, 1}}, []float64{1}); !errors.Is(err, context.Canceled) {
+	if _, err := path.Distances(ended, eng, x, [][2]int{{0, 1}}, []float64{1}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
-	for _, change := range []func(l *Learner){func(l *Learner) { l.Params.Loss = Hinge }, func(l *Learner) { l.Params.Rank = 2 }} {
+	for _, change := range []func(l *Learner){func(l *Learner) { l.Params.Loss = Hinge },
+		func(l *Learner) { l.Params.Rank = 2 }} {
 		other := l
 		change(&other)
 		if name, value := other.PathValue(); name != "C" || value != 0 {

@@ -48,7 +48,8 @@ func similarities(x *points.Dense) blas.Matrix {
 // to the same optimum.
 func TestPlansAgree(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
-		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 60).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 60).Draw(t, "n"), 3,
+			rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := drawn(t, x)
 		l.Params.Tol, l.Params.MaxIter = 1e-10, 20000
 		l.Params.Plan = Whole
@@ -64,7 +65,8 @@ func TestPlansAgree(t *testing.T) {
 		// Z itself is not unique between parts of the graph that no link joins.
 		a, b := gramOf(whole.Coordinates()), gramOf(boundary.Coordinates())
 		for _, link := range slices.Concat(set.Must(), set.Cannot()) {
-			f, g := l.Params.Loss.Slope(float64(link.Sign)*a[link.I][link.J]), l.Params.Loss.Slope(float64(link.Sign)*b[link.I][link.J])
+			f, g := l.Params.Loss.Slope(float64(link.Sign)*a[link.I][link.J]),
+				l.Params.Loss.Slope(float64(link.Sign)*b[link.I][link.J])
 			if math.Abs(f-g) > 1e-4 {
 				t.Fatalf("the losses of link (%d, %d) have the slopes %g and %g", link.I, link.J, f, g)
 			}
@@ -78,11 +80,14 @@ func TestPlansAgree(t *testing.T) {
 func TestReduction(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(8, 40).Draw(t, "n")
-		x, _, set := enginetest.Blobs(t, n, 3, rapid.IntRange(1, 6).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, n, 3, rapid.IntRange(1, 6).Draw(t, "pairs"),
+			rapid.Uint64().Draw(t, "seed"))
 		l := drawn(t, x)
 		l.Params.Neighbors = 4
 		ctx, eng := context.Background(), enginetest.New(t, 0)
-		setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighborhood: l.Params.Neighborhood, Loss: l.Params.Loss, C: 1, Delta: 0.3}, Given: l.Similarities}
+		setup := graphkernel.Setup{Method: Method,
+			Settings: graphkernel.Settings{Neighborhood: l.Params.Neighborhood, Loss: l.Params.Loss, C: 1,
+				Delta: 0.3}, Given: l.Similarities}
 		task, err := setup.Start(ctx, eng, x, set)
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +108,8 @@ func TestReduction(t *testing.T) {
 		for i := range boundary {
 			for j := range boundary {
 				if math.Abs(got.At(i, j)-want.At(i, j)) > 1e-11 {
-					t.Fatalf("the reduced energy is %g at (%d, %d), want %g", got.At(i, j), i, j, want.At(i, j))
+					t.Fatalf("the reduced energy is %g at (%d, %d), want %g", got.At(i, j), i, j,
+						want.At(i, j))
 				}
 			}
 		}
@@ -185,7 +191,9 @@ func TestColors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighborhood: Neighborhood{Graph: KNN, Neighbors: 7}, Loss: Square, C: 1, Delta: 1}}
+	setup := graphkernel.Setup{Method: Method,
+		Settings: graphkernel.Settings{Neighborhood: Neighborhood{Graph: KNN, Neighbors: 7}, Loss: Square,
+			C: 1, Delta: 1}}
 	p, err := setup.Start(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
@@ -207,16 +215,20 @@ func TestColors(t *testing.T) {
 			}
 		}
 	}
-	if sorted := slices.Sorted(slices.Values(o.order)); sorted[0] != 0 || sorted[499] != 499 || len(slices.Compact(sorted)) != 500 {
+	if sorted := slices.Sorted(slices.Values(o.order)); sorted[0] != 0 || sorted[499] != 499 ||
+		len(slices.Compact(sorted)) != 500 {
 		t.Fatal("the order is not a permutation")
 	}
 }
 
 // problemOn returns the problem of the links on a graph of all points. If the graph is sparse, the
 // points are in the order of their classes, which begin at start.
-func problemOn(t *testing.T, ctx context.Context, eng *engine.Engine, g graphkernel.Graph, x points.Points, set *links.Set) (p *graphkernel.Problem, start []int) {
+func problemOn(t *testing.T, ctx context.Context, eng *engine.Engine, g graphkernel.Graph, x points.Points,
+	set *links.Set) (p *graphkernel.Problem, start []int) {
 	t.Helper()
-	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighborhood: Neighborhood{Graph: g, Neighbors: 7}, Loss: Square, C: 1, Delta: 1}}
+	setup := graphkernel.Setup{Method: Method,
+		Settings: graphkernel.Settings{Neighborhood: Neighborhood{Graph: g, Neighbors: 7}, Loss: Square, C: 1,
+			Delta: 1}}
 	task, err := setup.Start(ctx, eng, x, set)
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,9 @@ func (f *fit) prepare(ctx context.Context) (*prepared, error) {
 		}
 	}
 	f.stage("graph", 0)
-	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Loss: p.Loss, C: p.C, Delta: p.Delta, Neighborhood: p.Neighborhood}, Kernel: f.Kernel, Given: f.Similarities}
+	setup := graphkernel.Setup{Method: Method,
+		Settings: graphkernel.Settings{Loss: p.Loss, C: p.C, Delta: p.Delta, Neighborhood: p.Neighborhood},
+		Kernel:   f.Kernel, Given: f.Similarities}
 	task, err := setup.Start(ctx, f.Eng, f.X, set)
 	if err != nil {
 		return nil, err
@@ -125,13 +127,16 @@ func (g *prepared) with(c float64) *prepared {
 // coordinates of m, so it takes few sweeps if the new links change little. x are the points that m
 // was fitted on. Errors are those of [learner.Learner.Fit]. A link that contradicts one of m is a
 // *fault.DataError, and so is a model of given similarities, because it does not store them.
-func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points,
+	set *links.Set) (algorithms.Model, error) {
 	if m.Params().Graph == Given {
-		return nil, fault.Data("", "the model does not hold the similarities that it was fitted on: want a fit with all links")
+		return nil, fault.Data("",
+			"the model does not hold the similarities that it was fitted on: want a fit with all links")
 	}
 	params := m.Params()
 	params.Metric = "" // the kernel already includes the metric
-	f := &fit{Fit: Learner{Kernel: m.Kernel().Spec(), Params: params}.Begin(eng, x, set), Params: params, before: m}
+	f := &fit{Fit: Learner{Kernel: m.Kernel().Spec(), Params: params}.Begin(eng, x, set), Params: params,
+		before: m}
 	return f.Run(ctx, params, func() (algorithms.Model, error) { return f.learn(ctx) })
 }
 

@@ -322,8 +322,10 @@ type panel struct {
 func (p *panel) begin(lo, hi int) {
 	p.lo, p.hi = lo, hi
 	n, r, b := p.v.Rows, p.v.Cols, p.eng.Backend()
-	b.Gemm(false, false, 1, p.N.Full.View(lo, hi, 0, lo), p.v.View(0, lo, 0, r), 0, p.sums.View(0, hi-lo, 0, r))
-	b.Gemm(false, false, 1, p.N.Full.View(lo, hi, lo, n), p.v.View(lo, n, 0, r), 0, p.sums.View(0, hi-lo, r, 2*r))
+	b.Gemm(false, false, 1, p.N.Full.View(lo, hi, 0, lo), p.v.View(0, lo, 0, r), 0,
+		p.sums.View(0, hi-lo, 0, r))
+	b.Gemm(false, false, 1, p.N.Full.View(lo, hi, lo, n), p.v.View(lo, n, 0, r), 0,
+		p.sums.View(0, hi-lo, r, 2*r))
 }
 
 // few updates the rows [at, end).
@@ -345,7 +347,8 @@ func (p *panel) few(at, end int) tally {
 		}
 	}
 	if end < p.hi {
-		p.eng.Backend().Gemm(false, false, 1, p.N.Full.View(end, p.hi, at, end), p.changes.View(0, end-at, 0, 2*r), 1, p.sums.View(end-p.lo, p.hi-p.lo, 0, 2*r))
+		p.eng.Backend().Gemm(false, false, 1, p.N.Full.View(end, p.hi, at, end),
+			p.changes.View(0, end-at, 0, 2*r), 1, p.sums.View(end-p.lo, p.hi-p.lo, 0, 2*r))
 	}
 	return total
 }

@@ -87,7 +87,8 @@ func (p Params) axes(ctx context.Context, f *learner.Fit, parts []*fitted.Map) (
 		total += m.Dim()
 	}
 	need := engine.MatrixBytes(some.Len(), total) + 2*engine.MatrixBytes(total, total)
-	if err := f.Eng.Check(fmt.Sprintf("directions of %d coordinates of %d parts", total, len(parts)), need, "use larger parts or fewer dims"); err != nil {
+	if err := f.Eng.Check(fmt.Sprintf("directions of %d coordinates of %d parts", total, len(parts)), need,
+		"use larger parts or fewer dims"); err != nil {
 		return blas.Matrix{}, err
 	}
 	y, first := f.Eng.NewMatrix(some.Len(), total), 0

@@ -78,7 +78,8 @@ type kind struct {
 // kinds returns the methods by name.
 func kinds() map[string]kind {
 	return map[string]kind{
-		lleratio.Method: {func(_, points int, c algorithms.Common) algorithms.Learner { // a small part has fewer directions than dims
+		// a small part has fewer directions than dims
+		lleratio.Method: {func(_, points int, c algorithms.Common) algorithms.Learner {
 			own := lleratio.DefaultParams()
 			own.Neighbors = max(1, min(own.Neighbors, points-1))
 			return learner.New(own, c)
@@ -112,14 +113,18 @@ func Suits(method string, set *links.Set) bool {
 // Learn fits the parts and averages them.
 func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	if _, is := f.X.(*points.Gram); is {
-		return nil, fault.Data("", "parts divides the points, which the columns of a Gram matrix do not allow: want vectors or sequences")
+		return nil, fault.Data("",
+			"parts divides the points, which the columns of a Gram matrix do not allow: want vectors or "+
+				"sequences")
 	}
 	pieces, err := divide(f.Links, (f.Links.Len()+p.Size-1)/p.Size, f.Seed)
 	if err != nil {
 		return nil, err
 	}
 	if len(pieces) > 1 {
-		f.Notices = append(f.Notices, fmt.Sprintf("%d links: %s learned from each of %d parts of them, and the metric is the mean", f.Links.Len(), p.Base, len(pieces)))
+		f.Notices = append(f.Notices,
+			fmt.Sprintf("%d links: %s learned from each of %d parts of them, and the metric is the mean",
+				f.Links.Len(), p.Base, len(pieces)))
 	}
 	parts, err := p.fit(ctx, f, pieces)
 	if err != nil {
@@ -167,13 +172,15 @@ func (p Params) smaller(e *fault.MemoryError, links int) error {
 }
 
 // fitSome is fit for a given number of parts at a time.
-func (p Params) fitSome(ctx context.Context, f *learner.Fit, pieces []piece, parallel int) ([]algorithms.Model, error) {
+func (p Params) fitSome(ctx context.Context, f *learner.Fit, pieces []piece,
+	parallel int) ([]algorithms.Model, error) {
 	var out []algorithms.Model
 	o := batch.Options{Parallel: parallel, Large: math.MaxInt}
 	f.Report(algorithms.Progress{Stage: "parts", Total: len(pieces)})
 	results, err := batch.Fit(ctx, f.Eng, func(yield func(batch.Job) bool) {
 		for _, piece := range pieces {
-			learner := kinds()[p.Base].new(p.Dims, len(piece.rows), algorithms.Common{Kernel: f.Kernel, Seed: f.Seed})
+			learner := kinds()[p.Base].new(p.Dims, len(piece.rows),
+				algorithms.Common{Kernel: f.Kernel, Seed: f.Seed})
 			if !yield(batch.Job{Learner: learner, Points: f.X.Select(piece.rows), Links: piece.links}) {
 				return
 			}

@@ -52,8 +52,10 @@ func TestDivide(t *testing.T) {
 	found, in := map[pair]int{}, make([]int, set.N())
 	for k, piece := range pieces {
 		must, cannot := piece.links.Count()
-		if must < 15 || must > 16 || cannot != 10 || piece.links.N() != len(piece.rows) || !slices.IsSorted(piece.rows) {
-			t.Errorf("part %d has %d must-links and %d cannot-links among %d of %d rows", k, must, cannot, piece.links.N(), len(piece.rows))
+		if must < 15 || must > 16 || cannot != 10 || piece.links.N() != len(piece.rows) ||
+			!slices.IsSorted(piece.rows) {
+			t.Errorf("part %d has %d must-links and %d cannot-links among %d of %d rows", k, must, cannot,
+				piece.links.N(), len(piece.rows))
 		}
 		for _, i := range piece.rows {
 			in[i]++
@@ -97,7 +99,8 @@ func TestMean(t *testing.T) {
 		}
 		pairs, mean := [][2]int{{0, 1}, {2, 5}, {7, 19}}, make([]float64, 3)
 		for _, piece := range pieces {
-			own, err := kinds()[base].new(p.Dims, len(piece.rows), algorithms.Common{Seed: 1}).Fit(t.Context(), eng, x.Select(piece.rows), piece.links)
+			own, err := kinds()[base].new(p.Dims, len(piece.rows),
+				algorithms.Common{Seed: 1}).Fit(t.Context(), eng, x.Select(piece.rows), piece.links)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +178,8 @@ func TestPartsBits(t *testing.T) {
 func TestPartsErrors(t *testing.T) {
 	x, labels, _ := enginetest.Blobs(t, 120, 3, 10, 3)
 	eng := enginetest.New(t, 2)
-	_, err := divided(params("lleratio", 10, 5)).Fit(t.Context(), eng, x, enginetest.Drawn(t, labels, 40, 1, 4))
+	_, err := divided(params("lleratio", 10, 5)).Fit(t.Context(), eng, x,
+		enginetest.Drawn(t, labels, 40, 1, 4))
 	if !fault.IsInput(err) || !strings.Contains(err.Error(), "part 0 of 5") {
 		t.Errorf("too few cannot-links: error %v", err)
 	}
@@ -254,7 +258,8 @@ func TestMemory(t *testing.T) {
 	for _, base := range []string{"lleratio", "krca", "gml"} {
 		fit := func(limit int64, size int) (algorithms.Model, *fault.MemoryError) {
 			t.Helper()
-			m, err := divided(params(base, size, 5)).Fit(t.Context(), enginetest.With(t, engine.Options{Workers: 2, MemoryLimit: limit}), x, set)
+			m, err := divided(params(base, size, 5)).Fit(t.Context(),
+				enginetest.With(t, engine.Options{Workers: 2, MemoryLimit: limit}), x, set)
 			var memory *fault.MemoryError
 			if err != nil && !errors.As(err, &memory) {
 				t.Fatal(err)

@@ -31,9 +31,14 @@ func twoHundred(b *testing.B) []Candidate {
 		method string
 		axes   []Axis
 	}{
-		{"krca", []Axis{{"kernel", []string{"linear", "rbf:sigma=0.5msq", "rbf:sigma=msq", "rbf:sigma=2msq", "rbf:sigma=4msq"}}, evenly("eps_rel", 1e-4, 0.1, 16)}},
-		{"kbeta", []Axis{{"kernel", []string{"rbf:sigma=0.5mean", "rbf:sigma=mean", "rbf:sigma=2mean", "rbf:sigma=4mean"}}, evenly("reg_d", 1e-8, 1e-3, 15)}},
-		{"npkl", []Axis{{"neighbors", []string{"5", "10"}}, {"delta", []string{"0.1", "0.5"}}, evenly("C", 0.01, 100, 15)}},
+		{"krca", []Axis{{"kernel",
+			[]string{"linear", "rbf:sigma=0.5msq", "rbf:sigma=msq", "rbf:sigma=2msq", "rbf:sigma=4msq"}},
+			evenly("eps_rel", 1e-4, 0.1, 16)}},
+		{"kbeta", []Axis{{"kernel",
+			[]string{"rbf:sigma=0.5mean", "rbf:sigma=mean", "rbf:sigma=2mean", "rbf:sigma=4mean"}},
+			evenly("reg_d", 1e-8, 1e-3, 15)}},
+		{"npkl", []Axis{{"neighbors", []string{"5", "10"}}, {"delta", []string{"0.1", "0.5"}},
+			evenly("C", 0.01, 100, 15)}},
 	} {
 		list, err := Grid([]string{g.method}, g.axes)
 		if err != nil {
@@ -98,7 +103,8 @@ func rivals(b *testing.B, x points.Points, set *links.Set, folds int) {
 			for _, t := range r.Trials {
 				seconds[t.Candidate.Method] += t.Seconds
 			}
-			b.Logf("%d: %s, %.6f; %d of %d failed; s of %.3v", k, r.Best, r.Trials[0].Mean, failed(r), len(r.Trials), seconds)
+			b.Logf("%d: %s, %.6f; %d of %d failed; s of %.3v", k, r.Best, r.Trials[0].Mean, failed(r),
+				len(r.Trials), seconds)
 		}
 		if together.Best.String() != alone.Best.String() {
 			b.Errorf("the winner is %q, and %q by fits of their own", together.Best, alone.Best)
@@ -116,7 +122,8 @@ func apart(b *testing.B, x points.Points, set *links.Set, o Options) *Result {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := &search{evaluator: j, store: store, start: time.Now(), trials: make([]Trial, len(o.Candidates)), apart: true}
+	s := &search{evaluator: j, store: store, start: time.Now(), trials: make([]Trial, len(o.Candidates)),
+		apart: true}
 	for i, c := range o.Candidates {
 		s.trials[i].Candidate = c
 	}

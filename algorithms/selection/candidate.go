@@ -71,7 +71,8 @@ func Grid(methods []string, axes []Axis) ([]Candidate, error) {
 			return nil, err
 		}
 		if m.UsesTargets {
-			return nil, &fault.ParamError{Param: "method", Value: name, Want: "a method that learns from links, not from targets"}
+			return nil, &fault.ParamError{Param: "method", Value: name,
+				Want: "a method that learns from links, not from targets"}
 		}
 		list := []Candidate{{Method: name}}
 		for k, axis := range axes {
@@ -87,7 +88,8 @@ func Grid(methods []string, axes []Axis) ([]Candidate, error) {
 	}
 	for k, axis := range axes {
 		if !used[k] {
-			return nil, &fault.ParamError{Param: "grid", Value: axis.Name, Want: "kernel, or a parameter of " + strings.Join(methods, ", ")}
+			return nil, &fault.ParamError{Param: "grid", Value: axis.Name,
+				Want: "kernel, or a parameter of " + strings.Join(methods, ", ")}
 		}
 	}
 	return out, nil
@@ -126,15 +128,20 @@ func times(list []Candidate, axis Axis) []Candidate {
 func DefaultGrid(method string) []Axis {
 	switch method {
 	case "krca":
-		return []Axis{{kernelAxis, []string{"rbf:sigma=0.5msq", "rbf:sigma=msq", "rbf:sigma=2msq", "exp:lle"}}, {"eps_rel", []string{"1e-3", "3e-3", "1e-2", "3e-2"}}}
+		return []Axis{{kernelAxis,
+			[]string{"rbf:sigma=0.5msq", "rbf:sigma=msq", "rbf:sigma=2msq", "exp:lle"}},
+			{"eps_rel", []string{"1e-3", "3e-3", "1e-2", "3e-2"}}}
 	case "kbeta":
-		return []Axis{{kernelAxis, []string{"rbf:sigma=0.5mean", "rbf:sigma=mean", "rbf:sigma=2mean"}}, {"dims", []string{"0", "10"}}}
+		return []Axis{{kernelAxis, []string{"rbf:sigma=0.5mean", "rbf:sigma=mean", "rbf:sigma=2mean"}},
+			{"dims", []string{"0", "10"}}}
 	case "npkl":
 		return []Axis{{"delta", []string{"0.1", "0.2", "0.5"}}, {"neighbors", []string{"5", "10"}}}
 	case "lleratio":
-		return []Axis{{kernelAxis, []string{"exp:lle", "rbf:sigma=msq"}}, {"alpha", []string{"0.02", "0.05", "0.2", "1"}}}
+		return []Axis{{kernelAxis, []string{"exp:lle", "rbf:sigma=msq"}},
+			{"alpha", []string{"0.02", "0.05", "0.2", "1"}}}
 	case "gml":
-		return []Axis{{"width", []string{"0.5", "1"}}, {"gamma", []string{"1", "3"}}} // larger ones take several times as long
+		// larger ones take several times as long
+		return []Axis{{"width", []string{"0.5", "1"}}, {"gamma", []string{"1", "3"}}}
 	case "itml":
 		return []Axis{{"gamma", []string{"0.3", "1", "3", "10"}}}
 	case "rca":
@@ -219,7 +226,8 @@ func duplicate(list []Candidate) error {
 	seen := map[string]bool{}
 	for _, c := range list {
 		if seen[c.String()] {
-			return &fault.ParamError{Param: "candidates", Value: c.String(), Want: fmt.Sprintf("%d distinct candidates", len(list))}
+			return &fault.ParamError{Param: "candidates", Value: c.String(),
+				Want: fmt.Sprintf("%d distinct candidates", len(list))}
 		}
 		seen[c.String()] = true
 	}
@@ -231,7 +239,8 @@ func duplicate(list []Candidate) error {
 func Parse(text string) (Candidate, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
-		return Candidate{}, &fault.ParamError{Param: "candidate", Value: text, Want: "a method, and name=value for settings that differ from its defaults"}
+		return Candidate{}, &fault.ParamError{Param: "candidate", Value: text,
+			Want: "a method, and name=value for settings that differ from its defaults"}
 	}
 	c := Candidate{Method: words[0]}
 	for _, word := range words[1:] {
@@ -365,7 +374,8 @@ func (unlearned) Embed(_ context.Context, _ *engine.Engine, x points.Points) (bl
 }
 
 // Distances returns the squared distances of the points themselves.
-func (unlearned) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+func (unlearned) Distances(ctx context.Context, eng *engine.Engine, x points.Points,
+	pairs [][2]int) ([]float64, error) {
 	return verdict.Distances(ctx, eng, x, pairs)
 }
 

@@ -103,8 +103,9 @@ const streamHalves = 0x68616c766573
 func halve(set *links.Set, seed uint64) (two [2]*links.Set, err error) {
 	must, cannot := set.Count()
 	if must < 2 {
-		return two, fault.Data("", "%d must-links and %d cannot-links: want at least 2 must-links, one for each "+
-			"half", must, cannot)
+		return two, fault.Data("",
+			"%d must-links and %d cannot-links: want at least 2 must-links, one for each "+
+				"half", must, cannot)
 	}
 	r := rand.New(rand.NewPCG(seed, streamHalves))
 	var parts [2][]links.Link
@@ -239,8 +240,9 @@ func (j *evaluator) labels(ctx context.Context, eng *engine.Engine, m algorithms
 	f int) (s verdict.Statistic, err error) {
 	test, train := j.labeled(f)
 	if len(test) == 0 || len(train) == 0 {
-		return s, fault.Data("", "fold %d has %d labeled points and leaves %d: want at least one of each; give "+
-			"more labels, or fewer folds", f+1, len(test), len(train))
+		return s, fault.Data("",
+			"fold %d has %d labeled points and leaves %d: want at least one of each; give "+
+				"more labels, or fewer folds", f+1, len(test), len(train))
 	}
 	of := make([]string, len(train))
 	for k, i := range train {
@@ -301,11 +303,13 @@ func (o *Options) check(n int) error {
 	case Ranking:
 	case Agreement, Combined, Stability:
 		if o.Clusters < 2 || o.Clusters > n {
-			return &fault.ParamError{Param: "clusters", Value: o.Clusters, Want: fmt.Sprintf("the number of clusters, 2 to %d, for the criterion %s", n, o.Criterion)}
+			return &fault.ParamError{Param: "clusters", Value: o.Clusters,
+				Want: fmt.Sprintf("the number of clusters, 2 to %d, for the criterion %s", n, o.Criterion)}
 		}
 	case Labels:
 		if len(o.Labels) != n {
-			return &fault.ShapeError{What: "number of labels", Got: len(o.Labels), Want: fmt.Sprintf("%d, one for each point, for the criterion labels", n)}
+			return &fault.ShapeError{What: "number of labels", Got: len(o.Labels),
+				Want: fmt.Sprintf("%d, one for each point, for the criterion labels", n)}
 		}
 	default:
 		return fault.Unknown("criterion", string(o.Criterion), Criteria())

@@ -51,11 +51,13 @@ func TestFamiliesAreTheFits(t *testing.T) {
 			for k, got := range s.scores(ctx, eng, members, f) {
 				want, err := s.score(ctx, eng, members[k], f)
 				if (err == nil) != (got.err == nil) || !(math.Abs(got.score.Value-want.Value) <= 1e-12) {
-					t.Errorf("%s, fold %d: %v (%v), by a fit of its own %v (%v)", members[k], f, got.score, got.err, want, err)
+					t.Errorf("%s, fold %d: %v (%v), by a fit of its own %v (%v)", members[k], f, got.score,
+						got.err, want, err)
 				}
 				seen++
 			}
-			if err := s.pathScores(ctx, eng, members[:len(members)-1], f, make([]outcome, len(members))); err != nil {
+			if err := s.pathScores(ctx, eng, members[:len(members)-1], f,
+				make([]outcome, len(members))); err != nil {
 				t.Errorf("one fit for all: %v", err)
 			}
 		}
@@ -90,7 +92,8 @@ func TestPathFamilies(t *testing.T) {
 	}
 	families := s.families(all)
 	if len(list) != 8+6 || len(families) != 4 {
-		t.Fatalf("%d candidates in %d families, want 14 in two of npkl and two of kbeta", len(list), len(families))
+		t.Fatalf("%d candidates in %d families, want 14 in two of npkl and two of kbeta", len(list),
+			len(families))
 	}
 	eng := enginetest.New(t, 2)
 	for _, family := range families {

@@ -15,7 +15,9 @@ import (
 // FuzzStore checks that any bytes are a state file or an input error, and that complete lines are
 // kept.
 func FuzzStore(f *testing.F) {
-	for _, text := range []string{"", "\n", `{"run":"a","candidate":"rca","fold":1,"score":0.5}` + "\n", `{"run":"a","candidate":"rca","fold":1,"score":0.5}` + "\n" + `{"run":"a","cand`, `{"run":`, "{}\n", "no\n"} {
+	for _, text := range []string{"", "\n", `{"run":"a","candidate":"rca","fold":1,"score":0.5}` + "\n",
+		`{"run":"a","candidate":"rca","fold":1,"score":0.5}` + "\n" + `{"run":"a","cand`, `{"run":`, "{}\n",
+		"no\n"} {
 		f.Add([]byte(text))
 	}
 	x := &points.Dense{N: 2, D: 1, Data: []float64{1, 2}}

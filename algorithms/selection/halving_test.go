@@ -37,7 +37,9 @@ func fitted(t *testing.T, path string) map[string][]int {
 // incumbent, which it always keeps. The report of the progress is right to the last fit.
 func TestHalving(t *testing.T) {
 	x, _, set := rings(t)
-	list, err := Grid([]string{"krca", "rca", "itml"}, []Axis{{"eps_rel", []string{"1e-3", "1e-2", "0.1", "0.3"}}, {"kernel", []string{"rbf:sigma=msq", "linear"}}})
+	list, err := Grid([]string{"krca", "rca", "itml"},
+		[]Axis{{"eps_rel", []string{"1e-3", "1e-2", "0.1", "0.3"}},
+			{"kernel", []string{"rbf:sigma=msq", "linear"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,15 +61,19 @@ func TestHalving(t *testing.T) {
 			folds := made[trial.Candidate.String()]
 			slices.Sort(folds)
 			total += len(folds)
-			if want := []int{0, 1, 2, 3, 4}[:len(trial.Scores)]; !slices.Equal(folds, want) || !slices.Contains([]int{1, 3, 5}, len(folds)) {
-				t.Errorf("%s has the folds %v, want %v, after one, two or three rounds", trial.Candidate, folds, want)
+			if want := []int{0, 1, 2, 3, 4}[:len(trial.Scores)]; !slices.Equal(folds, want) ||
+				!slices.Contains([]int{1, 3, 5}, len(folds)) {
+				t.Errorf("%s has the folds %v, want %v, after one, two or three rounds", trial.Candidate,
+					folds, want)
 			}
 			for _, better := range r.Trials[:k] {
 				kept := incumbent != nil && better.Candidate.String() == incumbent.String()
 				have := len(trial.Scores)
-				if ours, _ := verdict.Combine(j.weighted(better.figures[:have])); !kept && len(better.Scores) > have &&
+				if ours, _ := verdict.Combine(j.weighted(better.figures[:have])); !kept &&
+					len(better.Scores) > have &&
 					ours < trial.Mean {
-					t.Errorf("%s was dropped with %v, and %s kept with %v", trial.Candidate, trial.Mean, better.Candidate, ours)
+					t.Errorf("%s was dropped with %v, and %s kept with %v", trial.Candidate, trial.Mean,
+						better.Candidate, ours)
 				}
 			}
 		}
@@ -88,7 +94,8 @@ func TestHalving(t *testing.T) {
 func TestHalvingKeepsAChallenger(t *testing.T) {
 	x, _, set := rings(t)
 	o := DefaultOptions()
-	o.Candidates, o.Incumbent = candidates("rca", "krca", "xiang", "dca", "itml", "xrca", "mmc", "lsml"), &Candidate{Method: "rca"}
+	o.Candidates, o.Incumbent = candidates("rca", "krca", "xiang", "dca", "itml", "xrca", "mmc", "lsml"),
+		&Candidate{Method: "rca"}
 	r, err := Select(t.Context(), enginetest.New(t, 1), x, set, o)
 	if err != nil {
 		t.Fatal(err)

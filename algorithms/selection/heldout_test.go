@@ -93,7 +93,8 @@ func TestHeldOutPointsAreOutOfTheFit(t *testing.T) {
 	j, read := evaluated(t, x, set), map[string]bool{}
 	for f, held := range j.folds {
 		changed := replaced(x, held.Rows)
-		for _, both := range [][2]points.Points{{x, changed}, {enginetest.Sparse(x), enginetest.Sparse(changed)}, {gramOf(t, x), gramOf(t, changed)}} {
+		for _, both := range [][2]points.Points{{x, changed},
+			{enginetest.Sparse(x), enginetest.Sparse(changed)}, {gramOf(t, x), gramOf(t, changed)}} {
 			for _, m := range catalog.Methods() {
 				if m.UsesTargets || f > 0 && m.Name != "npkl" {
 					continue
@@ -142,8 +143,9 @@ func TestRankingByHand(t *testing.T) {
 				t.Fatal(err)
 			}
 			must, cannot := held.Pairs[:held.Must], held.Pairs[held.Must:]
-			want := 0.5 + rankedRight(y, must, cannot) - rankedRight(y, everywhere(must, held.Rows), everywhere(cannot,
-				held.Rows))
+			want := 0.5 + rankedRight(y, must, cannot) -
+				rankedRight(y, everywhere(must, held.Rows), everywhere(cannot,
+					held.Rows))
 			if got, err := j.score(ctx, eng, c, f); err != nil || !(math.Abs(got.Value-want) <= 1e-9) {
 				t.Errorf("%s, fold %d: ranking %v, by hand %v, error %v", c, f+1, got.Value, want, err)
 			}

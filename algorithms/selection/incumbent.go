@@ -39,10 +39,12 @@ func (o *Options) incumbent() int {
 // margin.
 func (o *Options) checkIncumbent() error {
 	if o.Incumbent != nil && o.incumbent() < 0 {
-		return &fault.ParamError{Param: "incumbent", Value: o.Incumbent.String(), Want: "one of the candidates"}
+		return &fault.ParamError{Param: "incumbent", Value: o.Incumbent.String(),
+			Want: "one of the candidates"}
 	}
 	if !(o.Margin >= 0) || math.IsInf(o.Margin, 1) {
-		return &fault.ParamError{Param: "margin", Value: o.Margin, Want: "a finite number >= 0 of standard errors"}
+		return &fault.ParamError{Param: "margin", Value: o.Margin,
+			Want: "a finite number >= 0 of standard errors"}
 	}
 	return nil
 }
@@ -162,7 +164,9 @@ func (s *search) crossFit(r *Result) {
 	if r.Best.Method != Raw {
 		v.Found, v.Gain, v.GainError = verdict.Better, r.Gain, r.GainError
 		v.AUC += v.Gain
-		at := slices.IndexFunc(r.Trials, func(t Trial) bool { return t.Candidate.String() == r.Best.String() })
+		at := slices.IndexFunc(r.Trials, func(t Trial) bool {
+			return t.Candidate.String() == r.Best.String()
+		})
 		_, v.Error = verdict.Combine(s.weighted(r.Trials[at].figures))
 	}
 	r.judged = v
@@ -254,7 +258,8 @@ func openStore(path string, x points.Points, set *links.Set, o *Options) (*store
 
 // read reads the entries of this run and returns the total length of the complete lines.
 func (s *store) read() (whole int64, err error) {
-	if info, err := os.Stat(s.path); err == nil && !info.Mode().IsRegular() { // a pipe would wait for its other end
+	// a pipe would wait for its other end
+	if info, err := os.Stat(s.path); err == nil && !info.Mode().IsRegular() {
 		return 0, fault.Data(s.path, "it is a folder, a pipe or a device: want a state file, or a new file")
 	}
 	text, err := os.ReadFile(s.path)
@@ -275,10 +280,13 @@ func (s *store) read() (whole int64, err error) {
 			if end > int64(len(text)) && bytes.HasPrefix(lines.Bytes(), []byte(`{"run":`)) {
 				return whole, nil // a crash has cut this line short
 			}
-			return 0, &fault.DataError{File: s.path, Line: number, Row: -1, Err: errors.New("not a line of a state file: want one finished fit per line in JSON, or a new file")}
+			return 0, &fault.DataError{File: s.path, Line: number, Row: -1,
+				Err: errors.New("not a line of a state file: want one finished fit per line in JSON, or a " +
+					"new file")}
 		}
 		if e.Run == s.run {
-			s.found[key(e.Candidate, e.Fold)] = verdict.Statistic{Value: e.Score, Rows: e.Rows, Links: e.Links}
+			s.found[key(e.Candidate, e.Fold)] = verdict.Statistic{Value: e.Score, Rows: e.Rows,
+				Links: e.Links}
 		}
 		whole = end
 	}
@@ -292,7 +300,8 @@ const scoring = 3
 // fingerprint identifies everything that a score depends on, apart from candidate and fold.
 func fingerprint(x points.Points, set *links.Set, o *Options) string {
 	h := sha256.New()
-	fmt.Fprintln(h, scoring, dataset.Fingerprint(x), set.N(), o.Criterion, o.Folds, o.Clusters, o.Seed, o.Labels)
+	fmt.Fprintln(h, scoring, dataset.Fingerprint(x), set.N(), o.Criterion, o.Folds, o.Clusters, o.Seed,
+		o.Labels)
 	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {
 		fmt.Fprintln(h, len(list))
 		for _, l := range list {

@@ -75,7 +75,8 @@ func TestIncumbent(t *testing.T) {
 		incumbent string
 		margin    float64
 		want      string
-	}{{"", 1, "kbeta"}, {"krca", 1, "npkl"}, {"krca", 1e5, "krca"}, {"krca", 0, "kbeta"}, {"kbeta", 0, "kbeta"}, {"npkl", 1, "npkl"}} {
+	}{{"", 1, "kbeta"}, {"krca", 1, "npkl"}, {"krca", 1e5, "krca"}, {"krca", 0, "kbeta"},
+		{"kbeta", 0, "kbeta"}, {"npkl", 1, "npkl"}} {
 		s, r := trialsOf(c.incumbent, c.margin, scores)
 		s.choose(r)
 		if r.Best.Method != c.want {
@@ -127,7 +128,8 @@ func TestIncumbentStaysToTheLastRound(t *testing.T) {
 	for _, trial := range r.Trials {
 		clear := *trial.Gain > r.Needed**trial.GainError
 		if trial.Candidate.String() == worst.String() && clear != (r.Best.String() == worst.String()) {
-			t.Errorf("%s is chosen, the incumbent %s gains %v ± %v", r.Best, worst, *trial.Gain, *trial.GainError)
+			t.Errorf("%s is chosen, the incumbent %s gains %v ± %v", r.Best, worst, *trial.Gain,
+				*trial.GainError)
 		}
 	}
 }
@@ -149,14 +151,16 @@ func TestIncumbentErrors(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for _, text := range []string{"krca", "krca kernel=rbf:sigma=mean eps_rel=1e-2", "gml gamma=3 width=0.5"} {
+	for _, text := range []string{"krca", "krca kernel=rbf:sigma=mean eps_rel=1e-2",
+		"gml gamma=3 width=0.5"} {
 		c, err := Parse(text)
 		if err != nil || c.String() != text {
 			t.Errorf("%q is read as %q: %v", text, c, err)
 		}
 	}
 	var param *fault.ParamError
-	for _, text := range []string{"", "none", "krca eps_rel", "krca eps_rel=", "krca =1", "krca width=1", "itml kernel=rbf"} {
+	for _, text := range []string{"", "none", "krca eps_rel", "krca eps_rel=", "krca =1", "krca width=1",
+		"itml kernel=rbf"} {
 		if _, err := Parse(text); !errors.As(err, &param) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -29,7 +29,8 @@ func TestNothingToSelect(t *testing.T) {
 			o := DefaultOptions()
 			o.Candidates, o.Criterion, o.Clusters, o.Seed = candidates("krca", "itml", "lleratio", "xrca",
 				"gml"), criterion, 3, uint64(k)
-			s, err := Select(t.Context(), enginetest.New(t, 1), x, enginetest.Drawn(t, labels, 60, 60, uint64(k)), o)
+			s, err := Select(t.Context(), enginetest.New(t, 1), x,
+				enginetest.Drawn(t, labels, 60, 60, uint64(k)), o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +47,8 @@ func TestNothingToSelect(t *testing.T) {
 		mean := gains / n
 		err := math.Sqrt((squares/n - mean*mean) / n)
 		if rate := float64(chosen) / n; rate > chance+3*math.Sqrt(chance*(1-chance)/n) || mean > 0.02+3*err {
-			t.Errorf("%s: %.3f of %d selections take a method, mean gain %.4f ± %.4f", criterion, rate, draws, mean,
+			t.Errorf("%s: %.3f of %d selections take a method, mean gain %.4f ± %.4f", criterion, rate, draws,
+				mean,
 				err)
 		}
 		t.Logf("%s: %d of %d, gain %.4f ± %.4f", criterion, chosen, draws, mean, err)

@@ -21,7 +21,8 @@ func TestPipeIsNoState(t *testing.T) {
 	if err := syscall.Mkfifo(o.State, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Select(context.Background(), enginetest.New(t, 1), x, set, o); !fault.IsInput(err) || !strings.HasPrefix(err.Error(), o.State+": ") {
+	if _, err := Select(context.Background(), enginetest.New(t, 1), x, set, o); !fault.IsInput(err) ||
+		!strings.HasPrefix(err.Error(), o.State+": ") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -79,8 +79,9 @@ type Result struct {
 	// Best is the first trial or the incumbent, and the method [Raw] if no candidate is clearly
 	// better than the points without learning.
 	Best   Candidate `json:"best"`
-	Trials []Trial   `json:"trials"`        // by number of folds and mean, descending; failed ones last
-	Raw    *Trial    `json:"raw,omitempty"` // of the points without learning, nil if the criterion cannot score them
+	Trials []Trial   `json:"trials"` // by number of folds and mean, descending; failed ones last
+	// of the points without learning, nil if the criterion cannot score them
+	Raw *Trial `json:"raw,omitempty"`
 	// Needed is the number of standard errors by which a candidate must be ahead of Raw to be
 	// clearly better, so that one selection in twenty has one that is none; 0 without Raw.
 	Needed float64 `json:"needed,omitempty"`
@@ -120,7 +121,8 @@ const (
 // fit that runs. With Halving, a candidate behind the best third is not fitted again. With the
 // criterion Ranking, candidates that differ only in the parameter of a path share one fit.
 // Neighbors and bandwidths are computed once for all candidates of a fold.
-func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
+func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set,
+	o Options) (*Result, error) {
 	start := time.Now()
 	if o.Files == nil {
 		o.Files = &catalog.Files{}
@@ -132,7 +134,8 @@ func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links
 	if err := o.validate(x, set); err != nil {
 		return nil, err
 	}
-	if err := eng.Check(fmt.Sprintf("the links of %d folds, %d in all", o.Folds, set.Len()), o.linkBytes(set), "use fewer folds, or a smaller number of links instead of chunklets"); err != nil {
+	if err := eng.Check(fmt.Sprintf("the links of %d folds, %d in all", o.Folds, set.Len()), o.linkBytes(set),
+		"use fewer folds, or a smaller number of links instead of chunklets"); err != nil {
 		return nil, err
 	}
 	j, err := newEvaluator(x, set, &o)
@@ -176,7 +179,8 @@ func (s *search) runAndClose(ctx context.Context, eng *engine.Engine) (err error
 
 func (o *Options) validate(x points.Points, set *links.Set) error {
 	if set.N() != x.Len() {
-		return &fault.ShapeError{What: "number of points of the links", Got: set.N(), Want: fmt.Sprintf("%d, as there are points", x.Len())}
+		return &fault.ShapeError{What: "number of points of the links", Got: set.N(),
+			Want: fmt.Sprintf("%d, as there are points", x.Len())}
 	}
 	if len(o.Candidates) == 0 {
 		return &fault.ParamError{Param: "candidates", Value: 0, Want: "at least one"}
@@ -385,7 +389,8 @@ func (s *search) advance(fits int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done += fits
-	s.o.Progress.Report(algorithms.Progress{Stage: "fits", Done: s.done, Total: s.total, Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(s.start)})
+	s.o.Progress.Report(algorithms.Progress{Stage: "fits", Done: s.done, Total: s.total,
+		Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(s.start)})
 }
 
 // order sorts candidates, the best first; equal ones keep their order.
@@ -408,7 +413,8 @@ func (s *search) result() (*Result, error) {
 		order[i] = i
 	}
 	s.order(order)
-	r := &Result{Best: s.trials[order[0]].Candidate, Fits: s.done, Resumed: s.resumed, Seconds: time.Since(s.start).Seconds()}
+	r := &Result{Best: s.trials[order[0]].Candidate, Fits: s.done, Resumed: s.resumed,
+		Seconds: time.Since(s.start).Seconds()}
 	for _, i := range order {
 		t := s.trials[i]
 		if t.Error != "" {
@@ -417,7 +423,8 @@ func (s *search) result() (*Result, error) {
 		r.Trials = append(r.Trials, t)
 	}
 	if first := r.Trials[0]; first.Error != "" {
-		return nil, fmt.Errorf("all %d candidates failed, the first: %q: %w", len(r.Trials), first.Candidate, s.first)
+		return nil, fmt.Errorf("all %d candidates failed, the first: %q: %w", len(r.Trials), first.Candidate,
+			s.first)
 	}
 	return r, nil
 }

@@ -76,8 +76,10 @@ func TestSelect(t *testing.T) {
 				t.Fatal(err)
 			}
 			for k := range r.Trials {
-				if !slices.Equal(r.Trials[k].Scores, again.Trials[k].Scores) || r.Trials[k].Candidate.String() != again.Trials[k].Candidate.String() {
-					t.Errorf("%s, %d workers: %+v, by one %+v", criterion, workers, again.Trials[k], r.Trials[k])
+				if !slices.Equal(r.Trials[k].Scores, again.Trials[k].Scores) ||
+					r.Trials[k].Candidate.String() != again.Trials[k].Candidate.String() {
+					t.Errorf("%s, %d workers: %+v, by one %+v", criterion, workers, again.Trials[k],
+						r.Trials[k])
 				}
 			}
 			if want := map[int]int{3: 0, 2: 12}[workers]; again.Resumed != want {
@@ -131,15 +133,18 @@ func TestFailing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last := r.Trials[1]; r.Best.Method != "krca" || last.Candidate.Method != "npkl" || !strings.Contains(last.Error, "neighbors") || last.Mean != 0 {
+	if last := r.Trials[1]; r.Best.Method != "krca" || last.Candidate.Method != "npkl" ||
+		!strings.Contains(last.Error, "neighbors") || last.Mean != 0 {
 		t.Errorf("%+v", r.Trials)
 	}
 	o.Halving = true
-	if r, err = Select(context.Background(), enginetest.New(t, 2), x, set, o); err != nil || r.Best.Method != "krca" || len(r.Trials[0].Scores) != 5 {
+	if r, err = Select(context.Background(), enginetest.New(t, 2), x, set, o); err != nil ||
+		r.Best.Method != "krca" || len(r.Trials[0].Scores) != 5 {
 		t.Errorf("halving: %+v, error %v", r, err)
 	}
 	o.Candidates = o.Candidates[:1]
-	if _, err := Select(context.Background(), enginetest.New(t, 2), x, set, o); err == nil || !strings.Contains(err.Error(), "all 1 candidates fail") {
+	if _, err := Select(context.Background(), enginetest.New(t, 2), x, set, o); err == nil ||
+		!strings.Contains(err.Error(), "all 1 candidates fail") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -182,7 +187,8 @@ func TestEveryMethod(t *testing.T) {
 
 // A grid has all combinations of the axes of a method, in order.
 func TestGrid(t *testing.T) {
-	list, err := Grid([]string{"krca", "rca"}, []Axis{{"eps_rel", []string{"1", "2"}}, {"kernel", []string{"linear", "exp:lle"}}})
+	list, err := Grid([]string{"krca", "rca"},
+		[]Axis{{"eps_rel", []string{"1", "2"}}, {"kernel", []string{"linear", "exp:lle"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +196,8 @@ func TestGrid(t *testing.T) {
 	for _, c := range list {
 		got = append(got, c.String())
 	}
-	want := []string{"krca kernel=linear eps_rel=1", "krca kernel=exp:lle eps_rel=1", "krca kernel=linear eps_rel=2", "krca kernel=exp:lle eps_rel=2", "rca eps_rel=1", "rca eps_rel=2"}
+	want := []string{"krca kernel=linear eps_rel=1", "krca kernel=exp:lle eps_rel=1",
+		"krca kernel=linear eps_rel=2", "krca kernel=exp:lle eps_rel=2", "rca eps_rel=1", "rca eps_rel=2"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q: want %q", got, want)
 	}
@@ -203,9 +210,15 @@ func TestGrid(t *testing.T) {
 		t.Errorf("a sample of %d of %d", len(all), len(list))
 	}
 	for name, f := range map[string]func() error{
-		"unknown method":    func() error { _, err := Grid([]string{"krac"}, nil); return err },
-		"unknown parameter": func() error { _, err := Grid([]string{"rca"}, []Axis{{"gamma", []string{"1"}}}); return err },
-		"no value":          func() error { _, err := Grid([]string{"rca"}, []Axis{{"eps_rel", nil}}); return err },
+		"unknown method": func() error { _, err := Grid([]string{"krac"}, nil); return err },
+		"unknown parameter": func() error {
+			_, err := Grid([]string{"rca"}, []Axis{{"gamma", []string{"1"}}})
+			return err
+		},
+		"no value": func() error {
+			_, err := Grid([]string{"rca"}, []Axis{{"eps_rel", nil}})
+			return err
+		},
 	} {
 		if err := f(); !fault.IsInput(err) {
 			t.Errorf("%s: error %v", name, err)
@@ -224,7 +237,8 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("%s: %v", c, err)
 		}
 	}
-	for _, name := range []string{"krca", "kbeta", "npkl", "lleratio", "gml", "itml", "rca", "xrca", "dca", "mmc", "lmnn"} {
+	for _, name := range []string{"krca", "kbeta", "npkl", "lleratio", "gml", "itml", "rca", "xrca", "dca",
+		"mmc", "lmnn"} {
 		for _, axis := range DefaultGrid(name) {
 			if !hasDefault(t, name, axis) {
 				t.Errorf("%s: the default of %s is not among %v", name, axis.Name, axis.Values)
@@ -249,7 +263,8 @@ func hasDefault(t *testing.T, name string, axis Axis) bool {
 		}
 		want, numberErr := strconv.ParseFloat(p.Default, 64)
 		for _, v := range axis.Values {
-			if got, err := strconv.ParseFloat(v, 64); v == p.Default || numberErr == nil && err == nil && got == want {
+			if got, err := strconv.ParseFloat(v, 64); v == p.Default || numberErr == nil && err == nil &&
+				got == want {
 				return true
 			}
 		}
@@ -270,22 +285,33 @@ func TestMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(o *Options) *links.Set{
-		"no candidate":       func(o *Options) *links.Set { o.Candidates = nil; return set },
-		"one twice":          func(o *Options) *links.Set { o.Candidates = candidates("rca", "rca"); return set },
-		"unknown method":     func(o *Options) *links.Set { o.Candidates = candidates("krac"); return set },
-		"unknown parameter":  func(o *Options) *links.Set { o.Candidates = candidates("rca eps=1"); return set },
-		"one fold":           func(o *Options) *links.Set { o.Folds = 1; return set },
-		"too few links":      func(*Options) *links.Set { return few },
-		"unknown criterion":  func(o *Options) *links.Set { o.Criterion = "luck"; return set },
-		"no clusters":        func(o *Options) *links.Set { o.Criterion = Agreement; return set },
-		"no labels":          func(o *Options) *links.Set { o.Criterion = Labels; return set },
-		"labels of nothing":  func(o *Options) *links.Set { o.Criterion = Labels; o.Labels = make([]string, x.N); return set },
+		"no candidate": func(o *Options) *links.Set { o.Candidates = nil; return set },
+		"one twice": func(o *Options) *links.Set {
+			o.Candidates = candidates("rca", "rca")
+			return set
+		},
+		"unknown method": func(o *Options) *links.Set { o.Candidates = candidates("krac"); return set },
+		"unknown parameter": func(o *Options) *links.Set {
+			o.Candidates = candidates("rca eps=1")
+			return set
+		},
+		"one fold":          func(o *Options) *links.Set { o.Folds = 1; return set },
+		"too few links":     func(*Options) *links.Set { return few },
+		"unknown criterion": func(o *Options) *links.Set { o.Criterion = "luck"; return set },
+		"no clusters":       func(o *Options) *links.Set { o.Criterion = Agreement; return set },
+		"no labels":         func(o *Options) *links.Set { o.Criterion = Labels; return set },
+		"labels of nothing": func(o *Options) *links.Set {
+			o.Criterion = Labels
+			o.Labels = make([]string, x.N)
+			return set
+		},
 		"another state file": func(o *Options) *links.Set { o.State = torn; return set },
 	} {
 		o := DefaultOptions()
 		o.Candidates = candidates("rca", "krca")
 		with := change(&o)
-		if _, err := Select(ctx, eng, x, with, o); !fault.IsInput(err) && name != "labels of nothing" || err == nil {
+		if _, err := Select(ctx, eng, x, with, o); !fault.IsInput(err) && name != "labels of nothing" ||
+			err == nil {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
@@ -320,7 +346,8 @@ func TestTornState(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again.Resumed != 9 || again.Best.String() != first.Best.String() {
-			t.Errorf("cut at %d of %d: %d fits from the file, best %s", cut, len(text), again.Resumed, again.Best)
+			t.Errorf("cut at %d of %d: %d fits from the file, best %s", cut, len(text), again.Resumed,
+				again.Best)
 		}
 		if now, _ := os.ReadFile(o.State); len(now) != len(text) {
 			t.Errorf("cut at %d: the file has %d bytes: want %d", cut, len(now), len(text))

@@ -74,7 +74,8 @@ func stoppedAnywhere(t *testing.T, o Options) (reports int) {
 			t.Fatal(err)
 		}
 		for k, trial := range got.Trials {
-			if trial.Candidate.String() != want.Trials[k].Candidate.String() || !slices.Equal(trial.Scores, want.Trials[k].Scores) {
+			if trial.Candidate.String() != want.Trials[k].Candidate.String() ||
+				!slices.Equal(trial.Scores, want.Trials[k].Scores) {
 				t.Errorf("after a panic at report %d candidate %d is %q with %v: want %q with %v", at, k,
 					trial.Candidate, trial.Scores, want.Trials[k].Candidate, want.Trials[k].Scores)
 			}

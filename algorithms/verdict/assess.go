@@ -40,7 +40,8 @@ const usualBudget = 10 * time.Second
 // Errors: links between another number of points (*fault.ShapeError), folds < 0
 // (*fault.ParamError), ctx.Err(), wrapped. Cost: a fit for every fold, on fewer points and links
 // than all; several at a time if they are small.
-func Assess(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set, o Options) (*Verdict, error) {
+func Assess(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set,
+	o Options) (*Verdict, error) {
 	a, v, err := newAssessment(ctx, eng, l, x, set, o)
 	if err != nil || v != nil {
 		return v, err
@@ -84,7 +85,8 @@ func newAssessment(ctx context.Context, eng *engine.Engine, l algorithms.Learner
 	set *links.Set, o Options) (*assessment, *Verdict, error) {
 	switch {
 	case set.N() != x.Len():
-		return nil, nil, &fault.ShapeError{What: "number of points of the links", Got: set.N(), Want: fmt.Sprintf("%d, as there are points", x.Len())}
+		return nil, nil, &fault.ShapeError{What: "number of points of the links", Got: set.N(),
+			Want: fmt.Sprintf("%d, as there are points", x.Len())}
 	case o.Folds < 0:
 		return nil, nil, &fault.ParamError{Param: "folds", Value: o.Folds, Want: "a number >= 0"}
 	}
@@ -219,8 +221,9 @@ func (a *assessment) without(ctx context.Context, from, to int) error {
 }
 
 func (a *assessment) report() {
-	a.o.Progress.Report(algorithms.Progress{Stage: "verdict", Done: a.done, Total: a.fits, Objective: math.NaN(),
-		Residual: math.NaN(), Elapsed: time.Since(a.start)})
+	a.o.Progress.Report(algorithms.Progress{Stage: "verdict", Done: a.done, Total: a.fits,
+		Objective: math.NaN(),
+		Residual:  math.NaN(), Elapsed: time.Since(a.start)})
 }
 
 // jobs returns the fits without the folds; one that cannot begin is empty, with its error in

@@ -30,7 +30,8 @@ func learner(t *testing.T, method string) algorithms.Learner {
 
 func judged(t *testing.T, method string, x points.Points, set *links.Set, folds int) *verdict.Verdict {
 	t.Helper()
-	v, err := verdict.Assess(t.Context(), enginetest.New(t, 2), learner(t, method), x, set, verdict.Options{Folds: folds, Seed: 3})
+	v, err := verdict.Assess(t.Context(), enginetest.New(t, 2), learner(t, method), x, set,
+		verdict.Options{Folds: folds, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,8 @@ func TestUnchangedMetricIsSimilar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := verdict.Assess(t.Context(), enginetest.New(t, 2), l, x, enginetest.Drawn(t, labels, 80, 80, 4), verdict.Options{Seed: 3})
+	v, err := verdict.Assess(t.Context(), enginetest.New(t, 2), l, x, enginetest.Drawn(t, labels, 80, 80, 4),
+		verdict.Options{Seed: 3})
 	if err != nil || math.Abs(v.Gain) > 1e-12 || v.Finding() != verdict.Similar {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -94,7 +96,8 @@ func TestWorkers(t *testing.T) {
 	set := enginetest.Drawn(t, labels, 80, 80, 4)
 	var first *verdict.Verdict
 	for _, workers := range []int{1, 3} {
-		v, err := verdict.Assess(t.Context(), enginetest.New(t, workers), learner(t, "blend"), x, set, verdict.Options{Folds: 2})
+		v, err := verdict.Assess(t.Context(), enginetest.New(t, workers), learner(t, "blend"), x, set,
+			verdict.Options{Folds: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +123,8 @@ func TestMissing(t *testing.T) {
 		"fails":  {"mlkr", enginetest.Drawn(t, labels, 60, 60, 4), "a fit without some of the links failed"},
 	} {
 		v := judged(t, c.method, x, c.set, 1)
-		if v.Finding() != verdict.Unknown || !strings.Contains(v.Missing, c.want) || !strings.HasPrefix(v.String(), "not judged: ") {
+		if v.Finding() != verdict.Unknown || !strings.Contains(v.Missing, c.want) ||
+			!strings.HasPrefix(v.String(), "not judged: ") {
 			t.Errorf("%s: %+v, want %q", name, v, c.want)
 		}
 	}
@@ -136,13 +140,16 @@ func TestErrors(t *testing.T) {
 	set := enginetest.Drawn(t, labels, 40, 40, 4)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := verdict.Assess(ctx, enginetest.New(t, 1), learner(t, "krca"), x, set, verdict.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := verdict.Assess(ctx, enginetest.New(t, 1), learner(t, "krca"), x, set,
+		verdict.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	if _, err := verdict.Assess(t.Context(), enginetest.New(t, 1), learner(t, "krca"), x.Select([]int{1, 2, 3}), set, verdict.Options{}); !fault.IsInput(err) {
+	if _, err := verdict.Assess(t.Context(), enginetest.New(t, 1), learner(t, "krca"),
+		x.Select([]int{1, 2, 3}), set, verdict.Options{}); !fault.IsInput(err) {
 		t.Errorf("other points: %v", err)
 	}
-	if _, err := verdict.Assess(t.Context(), enginetest.New(t, 1), learner(t, "krca"), x, set, verdict.Options{Folds: -1}); !fault.IsInput(err) {
+	if _, err := verdict.Assess(t.Context(), enginetest.New(t, 1), learner(t, "krca"), x, set,
+		verdict.Options{Folds: -1}); !fault.IsInput(err) {
 		t.Errorf("folds: %v", err)
 	}
 }
@@ -167,13 +174,15 @@ func TestRawDistances(t *testing.T) {
 		diagonal[i], reference[i] = gram[i*x.N+i], i
 	}
 	pairs := [][2]int{{0, 1}, {3, 20}, {7, 7}}
-	for name, p := range map[string]points.Points{"sparse": enginetest.Sparse(x), "Gram": &points.Gram{N: x.N, M: x.N, Data: gram, Diagonal: diagonal, Reference: reference}} {
+	for name, p := range map[string]points.Points{"sparse": enginetest.Sparse(x),
+		"Gram": &points.Gram{N: x.N, M: x.N, Data: gram, Diagonal: diagonal, Reference: reference}} {
 		d, err := verdict.Distances(t.Context(), eng, p, pairs)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for k, pair := range pairs {
-			if want := enginetest.SquaredDistance(x.Row(pair[0]), x.Row(pair[1])); math.Abs(d[k]-want) > 1e-12 {
+			if want := enginetest.SquaredDistance(x.Row(pair[0]),
+				x.Row(pair[1])); math.Abs(d[k]-want) > 1e-12 {
 				t.Errorf("%s, pair %v: %v, want %v", name, pair, d[k], want)
 			}
 		}
@@ -199,10 +208,12 @@ func TestCurve(t *testing.T) {
 			t.Errorf("steps %+v: want ever more links", c.Steps)
 		}
 	}
-	if before := c.Steps[len(c.Steps)-2].AUC; math.Abs(before+c.Gain-v.AUC) > 1e-15 || c.Saturated() != (c.Gain <= c.GainError) {
+	if before := c.Steps[len(c.Steps)-2].AUC; math.Abs(before+c.Gain-v.AUC) > 1e-15 ||
+		c.Saturated() != (c.Gain <= c.GainError) {
 		t.Errorf("the last doubling gained %v of %+v", c.Gain, c.Steps)
 	}
-	few, err := verdict.Grow(t.Context(), enginetest.New(t, 2), learner(t, "lleratio"), x, enginetest.Drawn(t, labels, 2, 2, 4), o)
+	few, err := verdict.Grow(t.Context(), enginetest.New(t, 2), learner(t, "lleratio"), x,
+		enginetest.Drawn(t, labels, 2, 2, 4), o)
 	if err != nil || few.Missing == "" || !strings.HasPrefix(few.String(), "not measured") {
 		t.Errorf("few links: %+v, %v", few, err)
 	}

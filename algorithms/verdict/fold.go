@@ -83,8 +83,9 @@ func Divide(set *links.Set, count int, seed uint64) (*Division, error) {
 		return nil, fault.Data("", "%d cannot-links and no must-links: want must-links too", cannot)
 	}
 	if count > len(rows)/2 {
-		return nil, fault.Data("", "%d must-links and %d cannot-links of %d rows are too few for %d folds: want "+
-			"at least two rows for each",
+		return nil, fault.Data("",
+			"%d must-links and %d cannot-links of %d rows are too few for %d folds: want "+
+				"at least two rows for each",
 			must, cannot, len(rows), count)
 	}
 	of := make([]int, set.N()) // 1 + part of each linked row, 0 for other rows
@@ -212,8 +213,9 @@ func (d *Division) enough(folds []*Fold, set *links.Set) error {
 	if d.Alone && allCannot == 0 {
 		need = fmt.Sprintf("%d must-links to rows of other groups", leastLinks)
 	}
-	return fault.Data("", "%d must-links and %d cannot-links are too few to hold some out: want at least %s, "+
-		"of %d rows, to judge by",
+	return fault.Data("",
+		"%d must-links and %d cannot-links are too few to hold some out: want at least %s, "+
+			"of %d rows, to judge by",
 		allMust, allCannot, need, leastRows)
 }
 

@@ -154,7 +154,8 @@ func TestNothingToFind(t *testing.T) {
 	gain, gainError := meanOf(gains)
 	t.Logf("%.0f verdicts: better %.4f ± %.4f, gain %.4f ± %.4f", total, rate, rateError, gain, gainError)
 	if total < 15*float64(len(better)) || rate > 0.05+3*rateError || math.Abs(gain) > 4*gainError {
-		t.Errorf("%.0f verdicts without signal: %.3f ± %.3f are \"better\", mean gain %.4f ± %.4f", total, rate,
+		t.Errorf("%.0f verdicts without signal: %.3f ± %.3f are \"better\", mean gain %.4f ± %.4f", total,
+			rate,
 			rateError, gain, gainError)
 	}
 }
@@ -190,7 +191,8 @@ func TestNothingToFindByMustLinks(t *testing.T) {
 	gain, gainError := meanOf(gains)
 	bound := 0.05 + 3*math.Sqrt(0.05*0.95/float64(len(better)/3)) // the methods of a draw are not independent
 	if rate > bound || math.Abs(gain) > 4*gainError*math.Sqrt(3) {
-		t.Errorf("%.3f of %d verdicts are \"better\", mean gain %.4f ± %.4f", rate, len(better), gain, gainError)
+		t.Errorf("%.3f of %d verdicts are \"better\", mean gain %.4f ± %.4f", rate, len(better), gain,
+			gainError)
 	}
 }
 
@@ -215,7 +217,8 @@ func TestSomethingToFind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			gain := pairRanking(t, &points.Dense{N: y.Rows, D: y.Cols, Data: y.Clone().Data}, labels[150:]) - raw
+			gain := pairRanking(t, &points.Dense{N: y.Rows, D: y.Cols, Data: y.Clone().Data}, labels[150:]) -
+				raw
 			v := judged(t, method, x.Select(train), set, 5)
 			sign := map[verdict.Finding]float64{verdict.Better: 1, verdict.Worse: -1}[v.Found]
 			claimed, right = claimed+count(sign != 0), right+count(sign*gain > 0)

@@ -44,7 +44,8 @@ func (f *Fold) Ranked() [][2]int {
 func (f *Fold) Ranking(ctx context.Context, d []float64) (Statistic, error) {
 	for k, v := range d {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return Statistic{}, fmt.Errorf("distance %d of the held-out rows is %v: want a finite number", k, v)
+			return Statistic{}, fmt.Errorf("distance %d of the held-out rows is %v: want a finite number", k,
+				v)
 		}
 	}
 	own, reference := d[:len(f.Pairs)], d[len(f.Pairs):]
@@ -58,7 +59,8 @@ func (f *Fold) Ranking(ctx context.Context, d []float64) (Statistic, error) {
 func (f *Fold) centered(own, reference []float64) Statistic {
 	m, c, rows := f.Must, len(own)-f.Must, len(f.sample)
 	must, cannot := newDistribution(own[:m]), newDistribution(own[m:])
-	links := [2][]int{make([]int, len(f.ends)), make([]int, len(f.ends))} // must-links and cannot-links of each end
+	// must-links and cannot-links of each end
+	links := [2][]int{make([]int, len(f.ends)), make([]int, len(f.ends))}
 	for k, t := range f.end {
 		links[kind(k, m)][t]++
 	}
@@ -99,7 +101,9 @@ func (f *Fold) references(reference []float64, must, cannot distribution, cannot
 		sorted[k] = distance{v, int32(k % len(f.ends))}
 		total += float64(cannots[sorted[k].end])
 	}
-	slices.SortFunc(sorted, func(a, b distance) int { return cmp.Or(compare(a.v, b.v), cmp.Compare(a.end, b.end)) })
+	slices.SortFunc(sorted, func(a, b distance) int {
+		return cmp.Or(compare(a.v, b.v), cmp.Compare(a.end, b.end))
+	})
 	means, below := make([][3]float64, len(f.ends)), 0.0
 	shorter, longer := must.ascending(), cannot.ascending()
 	for from := 0; from < len(sorted); {
@@ -382,7 +386,9 @@ func Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [
 	}
 	out := make([]float64, len(pairs))
 	const together = 1024
-	return out, eng.Each(ctx, len(pairs), together, func(p int) { out[p] = between(pairs[p][0], pairs[p][1]) })
+	return out, eng.Each(ctx, len(pairs), together, func(p int) {
+		out[p] = between(pairs[p][0], pairs[p][1])
+	})
 }
 
 // rawMetric returns the squared distance of two rows of x without learning.

@@ -15,7 +15,8 @@ func vector(t *testing.T) (f *Fold, learned, raw [][]float64) {
 	t.Helper()
 	set, err := links.New(7, []links.Link{
 		links.NewLink(0, 4, links.Must), links.NewLink(1, 5, links.Must), links.NewLink(3, 5, links.Must),
-		links.NewLink(0, 6, links.Cannot), links.NewLink(2, 4, links.Cannot), links.NewLink(2, 5, links.Cannot),
+		links.NewLink(0, 6, links.Cannot), links.NewLink(2, 4, links.Cannot),
+		links.NewLink(2, 5, links.Cannot),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +220,8 @@ func TestMustLinksAlone(t *testing.T) {
 				want.Links[k] = (h - want.Value) / m
 				want.Rows[index[p[0]]] += want.Links[k]
 				for _, a := range strangers {
-					want.Rows[index[a]] += (phi(between(p[0], p[1]), between(a, p[1])) - h) / float64(len(strangers)) / m
+					want.Rows[index[a]] += (phi(between(p[0], p[1]), between(a, p[1])) - h) /
+						float64(len(strangers)) / m
 				}
 			}
 			compareFigures(t, ranked(t, f, between), want)
@@ -288,7 +290,9 @@ func TestAgreement(t *testing.T) {
 func TestMonotone(t *testing.T) {
 	d, between := drawn(t, 1, 50, 40)
 	for _, f := range d.Folds {
-		a, b := ranked(t, f, between), ranked(t, f, func(i, j int) float64 { return math.Exp(between(i, j)) - 1 })
+		a, b := ranked(t, f, between), ranked(t, f, func(i, j int) float64 {
+			return math.Exp(between(i, j)) - 1
+		})
 		if a.Value != b.Value || a.Minus(b).Value != 0 {
 			t.Errorf("%v, %v", a.Value, b.Value)
 		}

@@ -135,12 +135,14 @@ func (v *Verdict) Details() []string {
 	}
 	out := []string{line}
 	if v.Candidates > 0 {
-		out = append(out, fmt.Sprintf("chosen among %d candidates by the same links: the gain is that of the "+
-			"choice on links that it was not made by", v.Candidates))
+		out = append(out, fmt.Sprintf(
+			"chosen among %d candidates by the same links: the gain is that of the "+
+				"choice on links that it was not made by", v.Candidates))
 	}
 	if p := v.Partners; p != nil {
-		out = append(out, fmt.Sprintf("the partner of a must-link is among the %d nearest rows, beyond chance: "+
-			"%.2f (raw %.2f), gain %.2f ± %.2f",
+		out = append(out, fmt.Sprintf(
+			"the partner of a must-link is among the %d nearest rows, beyond chance: "+
+				"%.2f (raw %.2f), gain %.2f ± %.2f",
 			p.Nearest, p.Hits, p.Raw, p.Gain, p.GainError))
 	}
 	if v.Found == Similar && v.GainError > crude {
@@ -153,7 +155,8 @@ func (v *Verdict) Details() []string {
 // versions that compared other links is said to be missing.
 func (v *Verdict) Validate() error {
 	if v.Found == "" && v.Missing == "" {
-		*v = Verdict{Missing: "the model is of an earlier version, whose verdict could take noise for a gain: " +
+		*v = Verdict{Missing: "the model is of an earlier version, whose verdict could take noise for a " +
+			"gain: " +
 			"fit again"}
 	}
 	for _, x := range []float64{v.AUC, v.Raw} {
@@ -175,12 +178,14 @@ func (v *Verdict) Validate() error {
 	}
 	if v.Must < 0 || v.Cannot < 0 || v.Fits < 0 || v.Rows < 0 || v.Parts < v.Fits || v.Failed < 0 ||
 		v.Candidates < 0 {
-		return fault.Data("", "%d must-links, %d cannot-links, %d rows and %d of %d fits: want numbers >= 0, at "+
-			"most as many fits as parts",
+		return fault.Data("",
+			"%d must-links, %d cannot-links, %d rows and %d of %d fits: want numbers >= 0, at "+
+				"most as many fits as parts",
 			v.Must, v.Cannot, v.Rows, v.Fits, v.Parts)
 	}
 	if v.Missing == "" && v.Found != Better && v.Found != Similar && v.Found != Worse {
-		return fault.Unknown("finding", string(v.Found), []string{string(Better), string(Similar), string(Worse)})
+		return fault.Unknown("finding", string(v.Found),
+			[]string{string(Better), string(Similar), string(Worse)})
 	}
 	return nil
 }
@@ -212,13 +217,16 @@ func (a *assessment) reasons(v *Verdict) []string {
 		"little to learn", shown(v.Raw))
 	add(rarer < few, "only %d must-links and %d cannot-links judge: more links, or all folds, decide", v.Must,
 		v.Cannot)
-	add(max(v.AUC, v.Raw) < nearHalf, "neither distance tells links apart: the features may not show what the links mean, or many links may be wrong; check the links, add or drop features, try another kernel")
+	add(max(v.AUC, v.Raw) < nearHalf,
+		"neither distance tells links apart: the features may not show what the links mean, or many links "+
+			"may be wrong; check the links, add or drop features, try another kernel")
 	add(gap > overfit, "the fit learns its own links (AUC %.2f) better than what they have in common with "+
 		"others: more links, fewer features, or the method gml", inside)
 	add(true, "some links may be mislabeled: look at those that other links contradict")
 	add(a.learner.Method() != "blend" && v.Cannot > 0, "the method may not suit these points: let the fit "+
 		"choose it, or search")
-	add(true, "the features may be on scales that hide the ones that matter: prepare columns, or drop those that say nothing")
+	add(true, "the features may be on scales that hide the ones that matter: prepare columns, or drop "+
+		"those that say nothing")
 	return out
 }
 
@@ -269,7 +277,8 @@ const (
 // each part within the next, and measures how well each metric ranks the same held-out links as
 // [Assess] does. Too few links are no error: Missing names them. Other errors are those of Assess.
 // Cost: at most four fits for every fold.
-func Grow(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set, o Options) (*Curve, error) {
+func Grow(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set,
+	o Options) (*Curve, error) {
 	whole, v, err := newAssessment(ctx, eng, l, x, set, o)
 	if err != nil {
 		return nil, err
@@ -324,7 +333,9 @@ func (c *Curve) step(ctx context.Context, whole *assessment, of int, seed uint64
 		learned += set.Len()
 	}
 	if of == 2 {
-		gain := now.parts(func(k int) Statistic { return whole.learned[k].ranking.Minus(now.learned[k].ranking) })
+		gain := now.parts(func(k int) Statistic {
+			return whole.learned[k].ranking.Minus(now.learned[k].ranking)
+		})
 		c.Gain, c.GainError = Combine(gain)
 	}
 	if of == 1 {

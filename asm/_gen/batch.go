@@ -11,7 +11,8 @@ import (
 // inverse of a pivot replaces the pivot.
 func (v vector) choleskyOnes() {
 	v.text("choleskyOnes", "(k int, gram, w *float64)",
-		"choleskyOnes solves G w = 1 for one symmetric k x k matrix a lane, k >= 1. Element (i,j), j <= i, of all lanes is the vector i*k+j of gram, which is overwritten; w has k vectors.")
+		"choleskyOnes solves G w = 1 for one symmetric k x k matrix a lane, k >= 1. Element (i,j), j <= i, "+
+			"of all lanes is the vector i*k+j of gram, which is overwritten; w has k vectors.")
 	k := Load(Param("k"), GP64())
 	g, w := Load(Param("gram"), GP64()), Load(Param("w"), GP64())
 	one := v.constant("batchOne", 1)

@@ -21,8 +21,10 @@ func (v vector) direct() {
 
 func (v vector) directOf(nv int) {
 	name := "direct" + strconv.Itoa(nv) + "x"
-	v.text(name, "(rows, k int, a *float64, aRow, aCol int, b *float64, bRow int, c *float64, stride int, alpha, beta float64)",
-		name+" computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.")
+	v.text(name, "(rows, k int, a *float64, aRow, aCol int, b *float64, bRow int, c *float64, stride int, "+
+		"alpha, beta float64)",
+		name+" computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows "+
+			"is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.")
 	first, aRow, aCol := Load(Param("a"), GP64()), Load(Param("aRow"), GP64()), Load(Param("aCol"), GP64())
 	bRow := Load(Param("bRow"), GP64())
 	c, stride := Load(Param("c"), GP64()), Load(Param("stride"), GP64())

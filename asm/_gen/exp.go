@@ -29,8 +29,12 @@ func (v vector) exp() {
 // gaussian is squaredDistances, scaled, then exp: the same operations on each element.
 func (v vector) gaussian() {
 	const name = "gaussian"
-	v.text(name, "(rows, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx, yy *float64, scale, fraction float64) int",
-		"gaussian writes e^(scale d), d = max(0, xx + yy - 2 dot), to rows >= 1 rows, and returns whether a d is below fraction (xx + yy): the lanes where, as bits. Strides in elements; n is a multiple of the lanes.")
+	v.text(name, "(rows, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx, yy *float64, "+
+		"scale, fraction float64) int",
+		"gaussian writes e^(scale d), d = max(0, xx + yy - 2 dot), to rows >= 1 rows, and returns whether "+
+			"a d is below fraction (xx + yy): the lanes where, as bits. Strides in elements; n is a "+
+			"multiple of the "+
+			"lanes.")
 	rows, xs := Load(Param("rows"), GP64()), Load(Param("xx"), GP64())
 	dstStride, dotStride := Load(Param("dstStride"), GP64()), Load(Param("dotStride"), GP64())
 	SHLQ(U8(3), dstStride)
@@ -188,7 +192,8 @@ func (v vector) power2(s, m reg.VecVirtual, bias Mem) {
 // ln2Rest returns ln 2 minus hi.
 func ln2Rest(hi float64) float64 {
 	// ln 2 to 60 digits.
-	ln2, _, err := big.ParseFloat("0.693147180559945309417232121458176568075500134360255254120680", 10, 200, big.ToNearestEven)
+	ln2, _, err := big.ParseFloat("0.693147180559945309417232121458176568075500134360255254120680", 10, 200,
+		big.ToNearestEven)
 	if err != nil {
 		panic(err)
 	}

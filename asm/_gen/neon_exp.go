@@ -7,7 +7,8 @@ const bitsOne = 0x3ff0000000000000
 
 // exponentials are exp and gaussian: the operations on an element are those of AVX2.
 func (n *neon) exponentials() {
-	f := n.function("exp", "n int, dst *float64, x *float64", "", "exp writes e^x. n is a multiple of the lanes.")
+	f := n.function("exp", "n int, dst *float64, x *float64", "",
+		"exp writes e^x. n is a multiple of the lanes.")
 	left, p, e := f.parameter("n"), f.pointers("dst", "x"), f.newExponential()
 	f.loop(left, p, false, func(u int) {
 		f.store(e.of(f.loaded(p[1], u)), p[0], u)
@@ -18,12 +19,17 @@ func (n *neon) exponentials() {
 
 // gaussian is squaredDistances, scaled, then exp: the same operations on each element.
 func (n *neon) gaussian() {
-	f := n.function("gaussian", "rows int, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx *float64, yy *float64, scale float64, fraction float64", "int",
-		"gaussian writes e^(scale d), d = max(0, xx + yy - 2 dot), to rows >= 1 rows, and returns whether a d is below fraction (xx + yy): 0 if not. Strides in elements; n is a multiple of the lanes.")
-	rows, xs, dstStride, dotStride := f.parameter("rows"), f.parameter("xx"), f.stride("dstStride"), f.stride("dotStride")
+	f := n.function("gaussian",
+		"rows int, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx *float64, yy "+
+			"*float64, scale float64, fraction float64", "int",
+		"gaussian writes e^(scale d), d = max(0, xx + yy - 2 dot), to rows >= 1 rows, and returns whether "+
+			"a d is below fraction (xx + yy): 0 if not. Strides in elements; n is a multiple of the lanes.")
+	rows, xs, dstStride, dotStride := f.parameter("rows"), f.parameter("xx"), f.stride("dstStride"),
+		f.stride("dotStride")
 	dstRow, dotRow := f.parameter("dst"), f.parameter("dot")
 	left, dst, dot, yy := f.free(), f.free(), f.free(), f.free()
-	e, scale, fraction, near, xx := f.newExponential(), f.everywhere("scale"), f.everywhere("fraction"), f.zeros(2), f.vector()
+	e, scale, fraction, near, xx := f.newExponential(), f.everywhere("scale"), f.everywhere("fraction"),
+		f.zeros(2), f.vector()
 	f.label("row")
 	f.op("FMOVD.P 8(%v), %s", xs, xx.low())
 	f.op("VDUP V%d.D[0], %v", int(xx), xx)

@@ -5,7 +5,8 @@ import "strconv"
 // choleskyOnes solves small systems, one in each lane: see its namesake for AVX2.
 func (n *neon) choleskyOnes() {
 	f := n.function("choleskyOnes", "k int, gram *float64, w *float64", "",
-		"choleskyOnes solves G w = 1 for one symmetric k x k matrix a lane, k >= 1. Element (i,j), j <= i, of all lanes is the vector i*k+j of gram, which is overwritten; w has k vectors.")
+		"choleskyOnes solves G w = 1 for one symmetric k x k matrix a lane, k >= 1. Element (i,j), j <= i, "+
+			"of all lanes is the vector i*k+j of gram, which is overwritten; w has k vectors.")
 	k, row, w, one := f.parameter("k"), f.parameter("gram"), f.parameter("w"), f.constant(bitsOne)
 	size, i, j := f.free(), f.free(), f.free() // of a row of G in bytes
 	at, other, p, q := f.free(), f.free(), f.free(), f.free()
@@ -100,9 +101,12 @@ func (n *neon) choleskyOnes() {
 // sweep reads each of four rows once and uses it twice.
 func (n *neon) sweep() {
 	const rows = 4
-	f := n.function("sweep", "n int, a *float64, stride int, x *float64, y *float64, alpha *float64, dots *float64", "",
-		"sweep adds the multiples alpha of four rows of a to y, and writes their inner products with x to dots. n is a multiple of the lanes, stride in elements.")
-	left, p, stride, alpha := f.parameter("n"), f.pointers("a", "x", "y"), f.stride("stride"), f.parameter("alpha")
+	f := n.function("sweep",
+		"n int, a *float64, stride int, x *float64, y *float64, alpha *float64, dots *float64", "",
+		"sweep adds the multiples alpha of four rows of a to y, and writes their inner products with x to "+
+			"dots. n is a multiple of the lanes, stride in elements.")
+	left, p, stride, alpha := f.parameter("n"), f.pointers("a", "x", "y"), f.stride("stride"),
+		f.parameter("alpha")
 	at, scales, sums := []general{p[0]}, f.some(rows), f.zeros(rows)
 	for r, v := range scales {
 		if r > 0 {
@@ -142,11 +146,15 @@ func (n *neon) sparse() {
 // of dst.
 func (n *neon) sparseOf(vectors int, recur bool) {
 	name := "sparse" + strconv.Itoa(vectors) + "x"
-	parameters := "rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int"
-	does := " computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]"
+	parameters := "rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst " +
+		"*float64, dstStride int"
+	does := " computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for " +
+		"k from start[r] to start[r+1]"
 	if recur {
-		name, parameters = "recur"+strconv.Itoa(vectors)+"x", parameters+", own *float64, alpha float64, beta float64, gamma float64"
-		does += ", times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there"
+		name, parameters = "recur"+strconv.Itoa(vectors)+"x",
+			parameters+", own *float64, alpha float64, beta float64, gamma float64"
+		does += ", times alpha, plus beta times row r of own, which has the stride of x, plus gamma times " +
+			"what is there"
 	}
 	f := n.function(name, parameters, "", name+does+". rows >= 1, strides in elements.")
 	p := f.pointers("start", "index", "weight", "x", "dst")
@@ -157,7 +165,8 @@ func (n *neon) sparseOf(vectors int, recur bool) {
 	var own general
 	var alpha, beta, gamma pair
 	if recur {
-		own, alpha, beta, gamma = f.parameter("own"), f.everywhere("alpha"), f.everywhere("beta"), f.everywhere("gamma")
+		own, alpha, beta, gamma = f.parameter("own"), f.everywhere("alpha"), f.everywhere("beta"),
+			f.everywhere("gamma")
 	}
 	f.op("MOVD.P 8(%v), %v", start, k)
 	f.label("row")

@@ -12,8 +12,10 @@ func (n *neon) single() {
 
 // tile multiplies packed panels, as tile does, and overwrites C.
 func (n *neon) singleTile() {
-	f := n.function("singleTile", "k int, a *float32, b *float32, c *float32, stride int", "", "singleTile computes a whole tile of A B; stride in elements. k >= 1.")
-	k, a, b, c, stride := f.parameter("k"), f.parameter("a"), f.parameter("b"), f.parameter("c"), f.parameter("stride")
+	f := n.function("singleTile", "k int, a *float32, b *float32, c *float32, stride int", "",
+		"singleTile computes a whole tile of A B; stride in elements. k >= 1.")
+	k, a, b, c, stride := f.parameter("k"), f.parameter("a"), f.parameter("b"), f.parameter("c"),
+		f.parameter("stride")
 	f.op("LSL $2, %v", stride)
 	const lanes = 2 * lanesNEON
 	sums := f.sums(vectorsNEON)
@@ -44,9 +46,12 @@ func (n *neon) singleTile() {
 }
 
 func (n *neon) singleDistances() {
-	f := n.function("singleDistances", "n int, dst *float32, dot *float32, xx float32, yy *float32, fraction float32", "int",
-		"singleDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is below fraction (xx + yy): 0 if not. n is a multiple of the lanes.")
-	left, p, xx, fraction, near := f.parameter("n"), f.pointers("dst", "dot", "yy"), f.singleEverywhere("xx"), f.singleEverywhere("fraction"), f.zeros(2)
+	f := n.function("singleDistances",
+		"n int, dst *float32, dot *float32, xx float32, yy *float32, fraction float32", "int",
+		"singleDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of "+
+			"them is below fraction (xx + yy): 0 if not. n is a multiple of the lanes.")
+	left, p, xx, fraction, near := f.parameter("n"), f.pointers("dst", "dot", "yy"), f.singleEverywhere("xx"),
+		f.singleEverywhere("fraction"), f.zeros(2)
 	f.singleLoop(left, p, func(u int) {
 		d, t := f.loaded(p[1], u), f.loaded(p[2], u)
 		f.singleThree("FADD", d, d, d)
@@ -65,7 +70,8 @@ func (n *neon) singleDistances() {
 // singleExp has the operations of its namesake for AVX2.
 func (n *neon) singleExp() {
 	f := n.function("singleExp", "n int, dst *float32, x *float32, scale float32", "",
-		"singleExp writes exp(scale x): 0 below -87.69, where numbers are no longer normal, +Inf above 88.37; NaN stays. n is a multiple of the lanes.")
+		"singleExp writes exp(scale x): 0 below -87.69, where numbers are no longer normal, +Inf above "+
+			"88.37; NaN stays. n is a multiple of the lanes.")
 	left, p, scale := f.parameter("n"), f.pointers("dst", "x"), f.singleEverywhere("scale")
 	number := func(v float32) pair { return f.singleConstant(math.Float32bits(v)) }
 	least, most, toBinary := number(-88), number(89), number(float32(math.Log2E))
@@ -99,7 +105,8 @@ func (n *neon) singleExp() {
 }
 
 func (n *neon) singleSqrt() {
-	f := n.function("singleSqrt", "n int, dst *float32, x *float32", "", "singleSqrt writes the square roots of x. n is a multiple of the lanes.")
+	f := n.function("singleSqrt", "n int, dst *float32, x *float32", "",
+		"singleSqrt writes the square roots of x. n is a multiple of the lanes.")
 	left, p := f.parameter("n"), f.pointers("dst", "x")
 	f.singleLoop(left, p, func(u int) {
 		x := f.loaded(p[1], u)
@@ -116,7 +123,8 @@ func (v pair) four() string { return v.bits()[:len(v.bits())-len("B16")] + "S4" 
 const doubles = 1 << 22
 
 func (f *function) singleThree(name string, d, n, m pair) {
-	f.word(threes[name]&^doubles|int(m)<<16|int(n)<<5|int(d), "%s V%d.4S, V%d.4S, V%d.4S", name, int(d), int(n), int(m))
+	f.word(threes[name]&^doubles|int(m)<<16|int(n)<<5|int(d), "%s V%d.4S, V%d.4S, V%d.4S", name, int(d),
+		int(n), int(m))
 }
 
 func (f *function) singleTwo(name string, d, n pair) {
@@ -125,7 +133,8 @@ func (f *function) singleTwo(name string, d, n pair) {
 
 // singleMultiplyAddLane is d += n m[lane].
 func (f *function) singleMultiplyAddLane(d, n, m pair, lane int) {
-	f.word(0x4f801000|lane&1<<21|lane>>1<<11|int(m)<<16|int(n)<<5|int(d), "FMLA V%d.4S, V%d.4S, V%d.S[%d]", int(d), int(n), int(m), lane)
+	f.word(0x4f801000|lane&1<<21|lane>>1<<11|int(m)<<16|int(n)<<5|int(d), "FMLA V%d.4S, V%d.4S, V%d.S[%d]",
+		int(d), int(n), int(m), lane)
 }
 
 // singleEverywhere is a float32 parameter in all lanes, singleConstant a number.

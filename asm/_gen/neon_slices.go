@@ -3,20 +3,23 @@ package main
 // reductions are the kernels that return one number: four sums of vectors, then
 // (s0+s1)+(s2+s3), then the lanes.
 func (n *neon) reductions() {
-	n.reduction("dot", "n int, x *float64, y *float64", []string{"x", "y"}, func(f *function, p []general, u int, sum pair) {
-		f.multiplyAdd(sum, f.loaded(p[0], u), f.loaded(p[1], u))
-	})
+	n.reduction("dot", "n int, x *float64, y *float64", []string{"x", "y"},
+		func(f *function, p []general, u int, sum pair) {
+			f.multiplyAdd(sum, f.loaded(p[0], u), f.loaded(p[1], u))
+		})
 	n.reduction("sum", "n int, x *float64", []string{"x"}, func(f *function, p []general, u int, sum pair) {
 		f.three("FADD", sum, sum, f.loaded(p[0], u))
 	})
-	n.reduction("squaredDistance", "n int, x *float64, y *float64", []string{"x", "y"}, func(f *function, p []general, u int, sum pair) {
-		x, y := f.loaded(p[0], u), f.loaded(p[1], u)
-		f.three("FSUB", x, x, y)
-		f.multiplyAdd(sum, x, x)
-	})
+	n.reduction("squaredDistance", "n int, x *float64, y *float64", []string{"x", "y"},
+		func(f *function, p []general, u int, sum pair) {
+			x, y := f.loaded(p[0], u), f.loaded(p[1], u)
+			f.three("FSUB", x, x, y)
+			f.multiplyAdd(sum, x, x)
+		})
 }
 
-func (n *neon) reduction(name, parameters string, slices []string, term func(f *function, p []general, u int, sum pair)) {
+func (n *neon) reduction(name, parameters string, slices []string,
+	term func(f *function, p []general, u int, sum pair)) {
 	f := n.function(name, parameters, "float64", name+" reduces n elements, a multiple of the lanes.")
 	left, p, sums := f.parameter("n"), f.pointers(slices...), f.zeros(4)
 	f.loop(left, p, true, func(u int) { term(f, p, u, sums[u]) })
@@ -40,7 +43,8 @@ func (n *neon) elementwise() {
 }
 
 func (n *neon) axpy() {
-	f := n.function("axpy", "n int, alpha float64, x *float64, y *float64", "", "axpy adds alpha x to y. n is a multiple of the lanes.")
+	f := n.function("axpy", "n int, alpha float64, x *float64, y *float64", "",
+		"axpy adds alpha x to y. n is a multiple of the lanes.")
 	left, p, alpha := f.parameter("n"), f.pointers("x", "y"), f.everywhere("alpha")
 	f.loop(left, p, true, func(u int) {
 		x, y := f.loaded(p[0], u), f.loaded(p[1], u)
@@ -51,7 +55,8 @@ func (n *neon) axpy() {
 }
 
 func (n *neon) scale() {
-	f := n.function("scale", "n int, alpha float64, x *float64", "", "scale multiplies x by alpha. n is a multiple of the lanes.")
+	f := n.function("scale", "n int, alpha float64, x *float64", "",
+		"scale multiplies x by alpha. n is a multiple of the lanes.")
 	left, p, alpha := f.parameter("n"), f.pointers("x"), f.everywhere("alpha")
 	f.loop(left, p, true, func(u int) {
 		x := f.loaded(p[0], u)
@@ -62,7 +67,8 @@ func (n *neon) scale() {
 }
 
 func (n *neon) sqrt() {
-	f := n.function("sqrt", "n int, dst *float64, x *float64", "", "sqrt writes the square roots of x. n is a multiple of the lanes.")
+	f := n.function("sqrt", "n int, dst *float64, x *float64", "",
+		"sqrt writes the square roots of x. n is a multiple of the lanes.")
 	left, p := f.parameter("n"), f.pointers("dst", "x")
 	f.loop(left, p, true, func(u int) {
 		x := f.loaded(p[1], u)
@@ -75,8 +81,10 @@ func (n *neon) sqrt() {
 // power squares x and multiplies it into the product where the degree has a bit, the lowest
 // first, and once more at the end.
 func (n *neon) power() {
-	f := n.function("power", "n int, dst *float64, x *float64, degree int", "", "power writes x to the power of degree >= 1. n is a multiple of the lanes.")
-	left, p, degree, one := f.parameter("n"), f.pointers("dst", "x"), f.parameter("degree"), f.constant(bitsOne)
+	f := n.function("power", "n int, dst *float64, x *float64, degree int", "",
+		"power writes x to the power of degree >= 1. n is a multiple of the lanes.")
+	left, p, degree, one := f.parameter("n"), f.pointers("dst", "x"), f.parameter("degree"),
+		f.constant(bitsOne)
 	f.loop(left, p, false, func(u int) {
 		x, product, d := f.loaded(p[1], u), f.vector(), f.free()
 		f.move(one, product)
@@ -98,9 +106,12 @@ func (n *neon) power() {
 }
 
 func (n *neon) squaredDistances() {
-	f := n.function("squaredDistances", "n int, dst *float64, dot *float64, xx float64, yy *float64, fraction float64", "int",
-		"squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is below fraction (xx + yy): 0 if not. n is a multiple of the lanes.")
-	left, p, xx, fraction, near := f.parameter("n"), f.pointers("dst", "dot", "yy"), f.everywhere("xx"), f.everywhere("fraction"), f.zeros(2)
+	f := n.function("squaredDistances",
+		"n int, dst *float64, dot *float64, xx float64, yy *float64, fraction float64", "int",
+		"squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one "+
+			"of them is below fraction (xx + yy): 0 if not. n is a multiple of the lanes.")
+	left, p, xx, fraction, near := f.parameter("n"), f.pointers("dst", "dot", "yy"), f.everywhere("xx"),
+		f.everywhere("fraction"), f.zeros(2)
 	f.loop(left, p, true, func(u int) {
 		f.store(f.distances(p[1], p[2], u, xx, fraction, near[0], near[1]), p[0], u)
 	})
@@ -172,7 +183,8 @@ func (n *neon) firstBelow() {
 }
 
 func (n *neon) narrow() {
-	f := n.function("narrow", "n int, dst *float32, src *float64", "", "narrow rounds src to single precision. n is a multiple of the lanes.")
+	f := n.function("narrow", "n int, dst *float32, src *float64", "",
+		"narrow rounds src to single precision. n is a multiple of the lanes.")
 	left, dst, src := f.parameter("n"), f.parameter("dst"), f.parameter("src")
 	f.loop(left, []general{src}, false, func(u int) {
 		x := f.loaded(src, u)

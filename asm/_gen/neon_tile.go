@@ -11,9 +11,11 @@ const (
 // tile multiplies packed panels into a tile of C: the sums stay in registers, and a lane of A is
 // a factor of a vector of B.
 func (n *neon) tile() {
-	f := n.function("tile", "k int, a *float64, b *float64, c *float64, stride int, alpha float64, beta float64", "",
+	f := n.function("tile",
+		"k int, a *float64, b *float64, c *float64, stride int, alpha float64, beta float64", "",
 		"tile computes a whole tile of alpha A B + beta C; stride in elements. beta == 0: C is not read.")
-	k, a, b, c, stride := f.parameter("k"), f.parameter("a"), f.parameter("b"), f.parameter("c"), f.stride("stride")
+	k, a, b, c, stride := f.parameter("k"), f.parameter("a"), f.parameter("b"), f.parameter("c"),
+		f.stride("stride")
 	sums := f.sums(vectorsNEON)
 	bs, as := f.some(vectorsNEON), f.some(rowsNEON/lanesNEON)
 	step := func(u int) {
@@ -102,8 +104,11 @@ func (n *neon) direct() {
 
 func (n *neon) directOf(vectors int) {
 	name := "direct" + strconv.Itoa(vectors) + "x"
-	f := n.function(name, "rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64", "",
-		name+" computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.")
+	f := n.function(name,
+		"rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, "+
+			"alpha float64, beta float64", "",
+		name+" computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows "+
+			"is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.")
 	rows, c := f.parameter("rows"), f.parameter("c")
 	aRow, aCol, bRow, stride := f.stride("aRow"), f.stride("aCol"), f.stride("bRow"), f.stride("stride")
 	next, at, b, k := f.parameter("a"), f.free(), f.free(), f.free()
@@ -145,7 +150,8 @@ func (n *neon) directOf(vectors int) {
 
 // peak keeps the multipliers busy with nothing in their way: independent sums in registers.
 func (n *neon) peak() {
-	f := n.function("peak", "n int", "", "peak does n rounds of as many independent fused multiply-adds on registers as the tile has vectors.")
+	f := n.function("peak", "n int", "",
+		"peak does n rounds of as many independent fused multiply-adds on registers as the tile has vectors.")
 	left, sums, x := f.parameter("n"), f.sums(vectorsNEON), f.zeros(2)
 	f.label("round")
 	for _, row := range sums {
@@ -161,8 +167,10 @@ func (n *neon) peak() {
 // transpose turns blocks of two by two.
 func (n *neon) transpose() {
 	f := n.function("transpose", "dst *float64, width int, src *float64, stride int, n int", "",
-		"transpose writes dst[l*width+i] = src[i*stride+l] for i < lanes, l < n; n is a multiple of the lanes.")
-	dst, src, width, stride, left := f.parameter("dst"), f.parameter("src"), f.stride("width"), f.stride("stride"), f.parameter("n")
+		"transpose writes dst[l*width+i] = src[i*stride+l] for i < lanes, l < n; n is a multiple of the "+
+			"lanes.")
+	dst, src, width, stride, left := f.parameter("dst"), f.parameter("src"), f.stride("width"),
+		f.stride("stride"), f.parameter("n")
 	f.op("ADD %v, %v, %[2]v", src, stride) // row 1
 	f.loop(left, []general{src, stride}, true, func(u int) {
 		x, y, even, odd := f.loaded(src, u), f.loaded(stride, u), f.vector(), f.vector()

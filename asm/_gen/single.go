@@ -47,7 +47,8 @@ func (v vector) param32(name string) reg.VecVirtual {
 
 // singleTile multiplies packed panels, as tile does, and overwrites C.
 func (v vector) singleTile() {
-	v.text("singleTile", "(k int, a, b, c *float32, stride int)", "singleTile computes a whole tile of A B; stride in elements.")
+	v.text("singleTile", "(k int, a, b, c *float32, stride int)",
+		"singleTile computes a whole tile of A B; stride in elements.")
 	mr, nv := v.singleShape()
 	k := Load(Param("k"), GP64()).(reg.GPVirtual)
 	a, b, c := Load(Param("a"), GP64()), Load(Param("b"), GP64()), Load(Param("c"), GP64())
@@ -133,7 +134,8 @@ func (v vector) singleLoop(name string, n reg.GPVirtual, pointers []reg.GPVirtua
 func (v vector) singleDistances() {
 	const name = "singleDistances"
 	v.text(name, "(n int, dst, dot *float32, xx float32, yy *float32, fraction float32) int",
-		name+" writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is below fraction (xx + yy): not 0 then. n is a multiple of the lanes.")
+		name+" writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is "+
+			"below fraction (xx + yy): not 0 then. n is a multiple of the lanes.")
 	n, p := length(), pointers("dst", "dot", "yy")
 	xx, fraction, zero, near := v.param32("xx"), v.param32("fraction"), v.zero(), v.zero()
 	v.singleLoop(name, n, p, func(u int) {
@@ -166,7 +168,8 @@ func (v vector) singleDistances() {
 func (v vector) singleExp() {
 	const name = "singleExp"
 	v.text(name, "(n int, dst, x *float32, scale float32)",
-		name+" writes exp(scale x): 0 below -87.69, where numbers are no longer normal, +Inf above 88.37; NaN stays. n is a multiple of the lanes.")
+		name+" writes exp(scale x): 0 below -87.69, where numbers are no longer normal, +Inf above 88.37; "+
+			"NaN stays. n is a multiple of the lanes.")
 	n, p := length(), pointers("dst", "x")
 	scale := v.param32("scale")
 	toBinary := v.constant32("singleToBinary", float32(math.Log2E))
@@ -175,7 +178,8 @@ func (v vector) singleExp() {
 	bias := v.integer32("singleBias", 127)
 	var terms []func() reg.VecVirtual // 1/7!, ..., 1/0!, in registers where there are enough
 	for k := 7; k >= 0; k-- {
-		data := ConstData("singleTerm"+string(rune('0'+k))+v.suffix, U32(math.Float32bits(float32(1/factorial(k)))))
+		data := ConstData("singleTerm"+string(rune('0'+k))+v.suffix,
+			U32(math.Float32bits(float32(1/factorial(k)))))
 		load := func() reg.VecVirtual {
 			r := v.new()
 			VBROADCASTSS(data, r)
@@ -230,7 +234,8 @@ func factorial(k int) float64 {
 
 func (v vector) singleSqrt() {
 	const name = "singleSqrt"
-	v.text(name, "(n int, dst, x *float32)", name+" writes the square roots of x. n is a multiple of the lanes.")
+	v.text(name, "(n int, dst, x *float32)",
+		name+" writes the square roots of x. n is a multiple of the lanes.")
 	n, p := length(), pointers("dst", "x")
 	v.singleLoop(name, n, p, func(u int) {
 		x := v.new()
@@ -246,7 +251,9 @@ func (v vector) singleSqrt() {
 func (v vector) singleStreamTransposed() {
 	const name = "singleStreamTransposed"
 	v.text(name, "(n int, dst *float32, stride int, src *float32, srcStride int)",
-		name+" writes dst[l*stride+i] = src[i*srcStride+l] for l < 8, i < n, with stores that bypass the caches; dst is aligned to lines of 16 elements, stride and n are multiples of 16. A fence must follow.")
+		name+" writes dst[l*stride+i] = src[i*srcStride+l] for l < 8, i < n, with stores that bypass the "+
+			"caches; dst is aligned to lines of 16 elements, stride and n are multiples of 16. A fence "+
+			"must follow.")
 	n, p := length(), pointers("dst", "src")
 	dst, from := p[0], p[1]
 	stride, srcStride := Load(Param("stride"), GP64()), Load(Param("srcStride"), GP64())

@@ -25,7 +25,8 @@ func (v vector) reductions() {
 	})
 }
 
-func (v vector) reduction(name string, names []string, term func(p []reg.GPVirtual, u int, sum reg.VecVirtual)) {
+func (v vector) reduction(name string, names []string,
+	term func(p []reg.GPVirtual, u int, sum reg.VecVirtual)) {
 	signature := "(n int, "
 	for i, s := range names {
 		if i > 0 {
@@ -64,20 +65,23 @@ func (v vector) across(s reg.VecVirtual) reg.Register {
 
 // elementwise are the kernels whose elements are independent.
 func (v vector) elementwise() {
-	v.map1("axpy", "(n int, alpha float64, x, y *float64)", "axpy adds alpha x to y.", []string{"x", "y"}, []string{"alpha"},
+	v.map1("axpy", "(n int, alpha float64, x, y *float64)", "axpy adds alpha x to y.", []string{"x", "y"},
+		[]string{"alpha"},
 		func(p []reg.GPVirtual, c []reg.VecVirtual, u int) {
 			y := v.new()
 			VMOVUPD(v.at(p[1], u), y)
 			VFMADD231PD(v.at(p[0], u), c[0], y)
 			VMOVUPD(y, v.at(p[1], u))
 		})
-	v.map1("scale", "(n int, alpha float64, x *float64)", "scale multiplies x by alpha.", []string{"x"}, []string{"alpha"},
+	v.map1("scale", "(n int, alpha float64, x *float64)", "scale multiplies x by alpha.", []string{"x"},
+		[]string{"alpha"},
 		func(p []reg.GPVirtual, c []reg.VecVirtual, u int) {
 			x := v.new()
 			VMULPD(v.at(p[0], u), c[0], x)
 			VMOVUPD(x, v.at(p[0], u))
 		})
-	v.map1("sqrt", "(n int, dst, x *float64)", "sqrt writes the square roots of x.", []string{"dst", "x"}, nil,
+	v.map1("sqrt", "(n int, dst, x *float64)", "sqrt writes the square roots of x.", []string{"dst", "x"},
+		nil,
 		func(p []reg.GPVirtual, _ []reg.VecVirtual, u int) {
 			x := v.new()
 			VSQRTPD(v.at(p[1], u), x)
@@ -95,7 +99,8 @@ func (v vector) elementwise() {
 // first, and once more at the end.
 func (v vector) power() {
 	const name = "power"
-	v.text(name, "(n int, dst, x *float64, degree int)", "power writes x to the power of degree >= 1. n is a multiple of the lanes.")
+	v.text(name, "(n int, dst, x *float64, degree int)",
+		"power writes x to the power of degree >= 1. n is a multiple of the lanes.")
 	n, p := length(), pointers("dst", "x")
 	degree := Load(Param("degree"), GP64())
 	one := v.constant("powerOne", 1)
@@ -122,7 +127,8 @@ func (v vector) power() {
 }
 
 // map1 writes a kernel that goes over n elements of some slices with some constants.
-func (v vector) map1(name, signature, doc string, slices, constants []string, body func(p []reg.GPVirtual, c []reg.VecVirtual, u int)) {
+func (v vector) map1(name, signature, doc string, slices, constants []string,
+	body func(p []reg.GPVirtual, c []reg.VecVirtual, u int)) {
 	v.text(name, signature, doc+" n is a multiple of the lanes.")
 	n, p := length(), pointers(slices...)
 	var c []reg.VecVirtual
@@ -136,7 +142,8 @@ func (v vector) map1(name, signature, doc string, slices, constants []string, bo
 func (v vector) squaredDistances() {
 	const name = "squaredDistances"
 	v.text(name, "(n int, dst, dot *float64, xx float64, yy *float64, fraction float64) int",
-		"squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is below fraction (xx + yy): the lanes where, as bits. n is a multiple of the lanes.")
+		"squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one "+
+			"of them is below fraction (xx + yy): the lanes where, as bits. n is a multiple of the lanes.")
 	n, p := length(), pointers("dst", "dot", "yy")
 	xx, fraction, zero, near := v.param("xx"), v.param("fraction"), v.zero(), v.zero()
 	v.loop(name, n, p, true, func(u int) {
@@ -217,7 +224,8 @@ func (v vector) firstBelow() {
 // stream copies past the caches. A fence has to follow before others may read.
 func (v vector) stream() {
 	v.text("stream", "(rows, n int, dst *float64, stride int, src *float64, srcStride int)",
-		"stream copies rows >= 1 rows with stores that bypass the caches; those of dst are aligned to whole vectors. Strides in elements; n is a multiple of the lanes. A fence must follow.")
+		"stream copies rows >= 1 rows with stores that bypass the caches; those of dst are aligned to "+
+			"whole vectors. Strides in elements; n is a multiple of the lanes. A fence must follow.")
 	rows := Load(Param("rows"), GP64())
 	stride, srcStride := Load(Param("stride"), GP64()), Load(Param("srcStride"), GP64())
 	SHLQ(U8(3), stride)
@@ -248,7 +256,10 @@ func (v vector) stream() {
 func (v vector) streamTransposed() {
 	const name = "streamTransposed"
 	v.text(name, "(n int, dst *float64, stride int, src *float64, srcStride int)",
-		"streamTransposed writes dst[l*stride+i] = src[i*srcStride+l] for l below the lanes, i < n, with stores that bypass the caches; dst is aligned to lines of 8 elements, stride and n are multiples of 8. A fence must follow.")
+		"streamTransposed writes dst[l*stride+i] = src[i*srcStride+l] for l below the lanes, i < n, with "+
+			"stores that bypass the caches; dst is aligned to lines of 8 elements, stride and n are "+
+			"multiples of 8. A "+
+			"fence must follow.")
 	n, p := length(), pointers("dst", "src")
 	dst, from := p[0], p[1]
 	stride, srcStride := Load(Param("stride"), GP64()), Load(Param("srcStride"), GP64())
@@ -285,7 +296,8 @@ func (v vector) streamTransposed() {
 
 // narrow rounds to float32.
 func (v vector) narrow() {
-	v.text("narrow", "(n int, dst *float32, src *float64)", "narrow rounds src to single precision. n is a multiple of the lanes.")
+	v.text("narrow", "(n int, dst *float32, src *float64)",
+		"narrow rounds src to single precision. n is a multiple of the lanes.")
 	n, p := length(), pointers("dst", "src")
 	v.loop("narrow", n, p[1:], false, func(u int) {
 		x := v.new()

@@ -25,16 +25,21 @@ func (v vector) sparse() {
 // of what is there.
 func (v vector) sparseOf(nv int, recur bool) {
 	name := "sparse" + strconv.Itoa(nv) + "x"
-	parameters := "(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, dstStride int"
-	does := " computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]"
+	parameters := "(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, " +
+		"dstStride int"
+	does := " computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for " +
+		"k from start[r] to start[r+1]"
 	if recur {
-		name, parameters = "recur"+strconv.Itoa(nv)+"x", parameters+", own *float64, alpha, beta, gamma float64"
-		does += ", times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there"
+		name, parameters = "recur"+strconv.Itoa(nv)+"x",
+			parameters+", own *float64, alpha, beta, gamma float64"
+		does += ", times alpha, plus beta times row r of own, which has the stride of x, plus gamma times " +
+			"what is there"
 	}
 	v.text(name, parameters+")", name+does+". rows >= 1, strides in elements.")
 	p := pointers("start", "index", "weight", "x", "dst")
 	start, index, weight, x, dst := p[0], p[1], p[2], p[3], p[4]
-	rows, stride, dstStride := Load(Param("rows"), GP64()), Load(Param("stride"), GP64()), Load(Param("dstStride"), GP64())
+	rows, stride, dstStride := Load(Param("rows"), GP64()), Load(Param("stride"), GP64()),
+		Load(Param("dstStride"), GP64())
 	SHLQ(U8(3), stride)
 	SHLQ(U8(3), dstStride)
 	k, end, j := GP64(), GP64(), GP64()

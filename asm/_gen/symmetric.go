@@ -10,7 +10,8 @@ import (
 func (v vector) sweep() {
 	const name, rows = "sweep", 4
 	v.text(name, "(n int, a *float64, stride int, x, y, alpha, dots *float64)",
-		"sweep adds the multiples alpha of four rows of a to y, and writes their inner products with x to dots. n is a multiple of the lanes, stride in elements.")
+		"sweep adds the multiples alpha of four rows of a to y, and writes their inner products with x to "+
+			"dots. n is a multiple of the lanes, stride in elements.")
 	n, p := length(), pointers("a", "x", "y")
 	stride := Load(Param("stride"), GP64())
 	SHLQ(U8(3), stride)

@@ -155,7 +155,8 @@ func (v vector) peak() {
 // transpose turns blocks of lanes x lanes elements.
 func (v vector) transpose() {
 	v.text("transpose", "(dst *float64, width int, src *float64, stride, n int)",
-		"transpose writes dst[l*width+i] = src[i*stride+l] for i < lanes, l < n; n is a multiple of the lanes.")
+		"transpose writes dst[l*width+i] = src[i*stride+l] for i < lanes, l < n; n is a multiple of the "+
+			"lanes.")
 	p := pointers("dst", "src")
 	dst, src := p[0], p[1]
 	width, stride := Load(Param("width"), GP64()), Load(Param("stride"), GP64())

@@ -82,7 +82,8 @@ func (v vector) param(name string) reg.VecVirtual {
 // loop runs body for the vectors of n elements, the pointers advancing behind each: four
 // vectors at a time as long as there are so many, if unrolled is set. n is a multiple of the
 // lanes. body(u) works on vector u behind the pointers.
-func (v vector) loop(name string, n reg.GPVirtual, pointers []reg.GPVirtual, unrolled bool, body func(u int)) {
+func (v vector) loop(name string, n reg.GPVirtual, pointers []reg.GPVirtual, unrolled bool,
+	body func(u int)) {
 	label := func(s string) string { return name + s }
 	advance := func(vectors int) {
 		for _, p := range pointers {

@@ -43,7 +43,8 @@ func (b *Bytes) Bits() (v uint64) {
 }
 
 // special are numbers with special rules in arithmetic, after ordinary ones.
-var special = []float64{0, 1, -1, math.Copysign(0, -1), 2, 0.5, -0x1p-30, 0x1p30, 1 + 0x1p-52, // the ordinary ones
+// the ordinary ones
+var special = []float64{0, 1, -1, math.Copysign(0, -1), 2, 0.5, -0x1p-30, 0x1p30, 1 + 0x1p-52,
 	5e-324, -5e-324, 0x1p-1022, 1e-308, 1e-160, 1e160, -1e308, math.MaxFloat64, -math.MaxFloat64,
 	710, -746, -708.4, math.Inf(1), math.Inf(-1), math.NaN()}
 

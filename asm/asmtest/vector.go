@@ -40,7 +40,8 @@ func (v *Vector) Check(t *testing.T, what string) {
 	start := len(v.slab) - fence - len(v.Data)
 	for i, g := range v.slab {
 		if inside := i >= start && i < start+len(v.Data); !inside && math.Float64bits(g) != guardBits {
-			t.Fatalf("%s: the guard at %d, with the data at 0 to %d, was written with %v", what, i-start, len(v.Data), g)
+			t.Fatalf("%s: the guard at %d, with the data at 0 to %d, was written with %v", what, i-start,
+				len(v.Data), g)
 		}
 	}
 }

@@ -53,7 +53,8 @@ func visit(t testing.TB, address string) *browser {
 	if path == "" {
 		t.Skip("there is no Chromium on this machine")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1200, 1000), chromedp.Flag("disable-dev-shm-usage", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.WindowSize(1200, 1000), chromedp.Flag("disable-dev-shm-usage", true))
 	allocated, free := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(free)
 	limited, stop := context.WithTimeout(allocated, time.Minute)
@@ -75,7 +76,8 @@ func visit(t testing.TB, address string) *browser {
 			b.requests = append(b.requests, e.Request.URL)
 		}
 	})
-	b.do(t, log.Enable(), network.Enable(), runtime.Enable(), chromedp.Navigate(address), chromedp.WaitReady("body"))
+	b.do(t, log.Enable(), network.Enable(), runtime.Enable(), chromedp.Navigate(address),
+		chromedp.WaitReady("body"))
 	return b
 }
 
@@ -98,7 +100,8 @@ func value[T any](t testing.TB, b *browser, expression string) T {
 
 // enter sets the value of a control and dispatches the event.
 func enter(id, event, value string) chromedp.Action {
-	return chromedp.Evaluate(fmt.Sprintf(`(() => { const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event(%q)); })()`, id, value, event), nil)
+	return chromedp.Evaluate(
+		fmt.Sprintf(`(() => { const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event(%q)); })()`, id, value, event), nil)
 }
 
 // settled waits until the canvas is painted again.
@@ -107,7 +110,8 @@ func (b *browser) settled(t testing.TB, change ...chromedp.Action) {
 	const painted = `document.getElementById("plot").dataset.painted || "0"`
 	before := value[string](t, b, painted)
 	b.do(t, change...)
-	b.do(t, chromedp.Poll(fmt.Sprintf("(%s) !== %q", painted, before), nil, chromedp.WithPollingTimeout(5*time.Second)))
+	b.do(t, chromedp.Poll(fmt.Sprintf("(%s) !== %q", painted, before), nil,
+		chromedp.WithPollingTimeout(5*time.Second)))
 }
 
 // where is an expression for the position on the page of point i of view k on a canvas: the view
@@ -131,15 +135,19 @@ func TestPage(t *testing.T) {
 	b.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil))
 	picture := func() string { return value[string](t, b, `document.getElementById("plot").toDataURL()`) }
 	bare := picture()
-	if empty := value[string](t, b, `(() => { const c = document.createElement("canvas"), p = document.getElementById("plot"); c.width = p.width; c.height = p.height; return c.toDataURL(); })()`); bare == empty {
+	if empty := value[string](t, b,
+		`(() => { const c = document.createElement("canvas"), p = document.getElementById("plot"); c.width = p.width; c.height = p.height; return c.toDataURL(); })()`); bare == empty {
 		t.Error("the canvas is empty")
 	}
 	b.settled(t, chromedp.Click("#must"))
-	if drawn := value[string](t, b, `document.getElementById("plot").dataset.links`); picture() == bare || drawn != fmt.Sprint(len(r.Points.Must)) {
+	if drawn := value[string](t, b, `document.getElementById("plot").dataset.links`); picture() == bare ||
+		drawn != fmt.Sprint(len(r.Points.Must)) {
 		t.Errorf("%s must-links are drawn", drawn)
 	}
 	b.settled(t, chromedp.Click("#cannot"))
-	if drawn := value[string](t, b, `document.getElementById("plot").dataset.links`); drawn != fmt.Sprint(len(r.Points.Must)+len(r.Points.Cannot)) {
+	if drawn := value[string](t, b,
+		`document.getElementById("plot").dataset.links`); drawn != fmt.Sprint(
+		len(r.Points.Must)+len(r.Points.Cannot)) {
 		t.Errorf("%s links with both kinds", drawn)
 	}
 	b.settled(t, chromedp.Click("#must"))
@@ -151,21 +159,25 @@ func TestPage(t *testing.T) {
 	for _, i := range []int{3, 17} {
 		b.do(t, chromedp.Evaluate(`document.getElementById("before").scrollIntoView()`, nil))
 		at := value[[]float64](t, b, where("before", 0, i))
-		b.do(t, chromedp.MouseEvent("mouseMoved", at[0], at[1]), chromedp.Poll(`!document.getElementById("tip").hidden`, nil))
+		b.do(t, chromedp.MouseEvent("mouseMoved", at[0], at[1]),
+			chromedp.Poll(`!document.getElementById("tip").hidden`, nil))
 		tip := value[string](t, b, `document.getElementById("tip").textContent`)
-		if want := strings.TrimRight(r.Points.IDs[i], "\n"); !strings.HasPrefix(tip, want[:min(len(want), 100)]) {
+		if want := strings.TrimRight(r.Points.IDs[i], "\n"); !strings.HasPrefix(tip,
+			want[:min(len(want), 100)]) {
 			t.Errorf("the point %d is called %.80q: want %.80q", i, tip, want)
 		}
 		if want := fmt.Sprintf("x: %.4g", r.Points.Features[1].Values[i]); !strings.Contains(tip, want[:7]) {
 			t.Errorf("the tip %.300q does not contain %q", tip, want)
 		}
-		b.do(t, chromedp.MouseEvent("mouseMoved", 2, 2), chromedp.Poll(`document.getElementById("tip").hidden`, nil))
+		b.do(t, chromedp.MouseEvent("mouseMoved", 2, 2),
+			chromedp.Poll(`document.getElementById("tip").hidden`, nil))
 	}
 
 	b.do(t, chromedp.Focus("#plot"))
 	b.settled(t, chromedp.KeyEvent("]"))
 	b.settled(t, chromedp.KeyEvent("]"))
-	if said := value[string](t, b, `document.getElementById("said").textContent`); !strings.HasPrefix(said, r.Points.IDs[1]) {
+	if said := value[string](t, b, `document.getElementById("said").textContent`); !strings.HasPrefix(said,
+		r.Points.IDs[1]) {
 		t.Errorf("the second point is announced as %.80q: want %.80q", said, r.Points.IDs[1])
 	}
 	b.settled(t, chromedp.KeyEvent("+"))
@@ -175,17 +187,21 @@ func TestPage(t *testing.T) {
 	b.checkNeighbors(t, r)
 
 	b.settled(t, enter("view", "change", "1"))
-	if options := value[int](t, b, `document.getElementById("color").options.length`); options != 5 { // label, cluster, one color, two features
+	// label, cluster, one color, two features
+	if options := value[int](t, b, `document.getElementById("color").options.length`); options != 5 {
 		t.Errorf("%d colorings of the second view: want 5", options)
 	}
-	if legend := value[string](t, b, `document.getElementById("legend").textContent`); !strings.Contains(legend, "שלום") {
+	if legend := value[string](t, b,
+		`document.getElementById("legend").textContent`); !strings.Contains(legend, "שלום") {
 		t.Errorf("the legend is %.200q", legend)
 	}
 
 	b.checkTable(t, r)
 
-	b.settled(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
-	if back := value[string](t, b, `getComputedStyle(document.body).backgroundColor`); back != "rgb(21, 24, 28)" {
+	b.settled(t, emulation.SetEmulatedMedia().WithFeatures(
+		[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+	if back := value[string](t, b,
+		`getComputedStyle(document.body).backgroundColor`); back != "rgb(21, 24, 28)" {
 		t.Errorf("the dark background is %s", back)
 	}
 	if value[bool](t, b, `"broken" in window`) || value[int](t, b, `document.images.length`) != 0 {
@@ -209,7 +225,8 @@ func TestScreenshots(t *testing.T) {
 		t.Skip("MUSTLINK_SCREENSHOTS is not set")
 	}
 	b := open(t, viewtest.Sample(40))
-	b.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil), chromedp.Click("#must"))
+	b.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil),
+		chromedp.Click("#must"))
 	feature := func(value string) []*emulation.MediaFeature {
 		return []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}}
 	}
@@ -249,7 +266,8 @@ func (b *browser) checkFilter(t *testing.T, r *view.Report) {
 			violated++
 		}
 	}
-	if all := len(given); violated == 0 || drawn["violated"] != violated || drawn["satisfied"] != all-violated || drawn["all"] != all {
+	if all := len(given); violated == 0 || drawn["violated"] != violated ||
+		drawn["satisfied"] != all-violated || drawn["all"] != all {
 		t.Errorf("links drawn: %v: want %d, %d of them violated", drawn, all, violated)
 	}
 	b.settled(t, chromedp.Click("#must"))
@@ -270,7 +288,8 @@ func (b *browser) checkNeighbors(t *testing.T, r *view.Report) {
 	}
 	for k, rows := range text {
 		for _, j := range r.Points.Views[k].Near.Index[2*8 : 2*8+2] {
-			if want := r.Points.IDs[j][:min(8, len(r.Points.IDs[j]))]; !strings.Contains(rows, strings.TrimSpace(want)) {
+			if want := r.Points.IDs[j][:min(8, len(r.Points.IDs[j]))]; !strings.Contains(rows,
+				strings.TrimSpace(want)) {
 				t.Errorf("the neighbors %q do not contain %q", rows, want)
 			}
 		}
@@ -308,17 +327,20 @@ const pale = `(() => {
 func TestNarrow(t *testing.T) {
 	b := open(t, viewtest.Sample(40))
 	for _, width := range []int64{320, 400, 1280} {
-		b.do(t, emulation.SetDeviceMetricsOverride(width, 800, 1, false), chromedp.Sleep(100*time.Millisecond))
+		b.do(t, emulation.SetDeviceMetricsOverride(width, 800, 1, false),
+			chromedp.Sleep(100*time.Millisecond))
 		if wide := value[float64](t, b, `document.documentElement.scrollWidth`); wide > float64(width) {
 			t.Errorf("the page is %v wide on a screen of %d; the widest elements: %v", wide, width,
-				value[[]string](t, b, fmt.Sprintf(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > %d && !e.closest(".scroll, svg")).slice(0, 5).map(e => e.tagName + "." + e.className + "#" + e.id)`, width)))
+				value[[]string](t, b,
+					fmt.Sprintf(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > %d && !e.closest(".scroll, svg")).slice(0, 5).map(e => e.tagName + "." + e.className + "#" + e.id)`, width)))
 		}
 	}
 	if list := value[[]string](t, b, nameless); len(list) > 0 {
 		t.Errorf("controls without a name: %v", list)
 	}
 	for _, scheme := range []string{"light", "dark"} {
-		b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+		b.do(t, emulation.SetEmulatedMedia().WithFeatures(
+			[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 		if list := value[[]string](t, b, pale); len(list) > 0 {
 			t.Errorf("%s: texts with little contrast: %v", scheme, list)
 		}
@@ -329,10 +351,12 @@ func TestNarrow(t *testing.T) {
 func (b *browser) checkTable(t *testing.T, r *view.Report) {
 	t.Helper()
 	column := func(k int) []string {
-		return value[[]string](t, b, fmt.Sprintf(`[...document.querySelectorAll("#suspects tbody tr")].map(r => r.cells[%d].textContent)`, k))
+		return value[[]string](t, b,
+			fmt.Sprintf(`[...document.querySelectorAll("#suspects tbody tr")].map(r => r.cells[%d].textContent)`, k))
 	}
 	click := func(title string) {
-		b.do(t, chromedp.Evaluate(fmt.Sprintf(`[...document.querySelectorAll("#suspects th button")].find(e => e.textContent === %q).click()`, title), nil))
+		b.do(t, chromedp.Evaluate(
+			fmt.Sprintf(`[...document.querySelectorAll("#suspects th button")].find(e => e.textContent === %q).click()`, title), nil))
 	}
 	const distance = 5 // after link, first, second, labels, metric
 	if got := column(distance); len(got) != len(r.Violations) {
@@ -346,7 +370,8 @@ func (b *browser) checkTable(t *testing.T, r *view.Report) {
 	if got := column(distance); got[0] != "1" || got[9] != "10" { // by number, not by letter
 		t.Errorf("sorted up: %v", got)
 	}
-	if sorted := value[string](t, b, `document.querySelectorAll("#suspects th")[5].getAttribute("aria-sort")`); sorted != "ascending" {
+	if sorted := value[string](t, b,
+		`document.querySelectorAll("#suspects th")[5].getAttribute("aria-sort")`); sorted != "ascending" {
 		t.Errorf("the column has the order %q: want ascending", sorted)
 	}
 	b.do(t, enter("kind", "change", "cannot"))
@@ -361,7 +386,8 @@ func (b *browser) checkTable(t *testing.T, r *view.Report) {
 	}
 	b.do(t, enter("filter", "input", ""))
 	b.settled(t, chromedp.Evaluate(`document.querySelector("#suspects tbody tr").click()`, nil))
-	if picked := value[int](t, b, `document.querySelectorAll('#suspects tr[aria-selected="true"]').length`); picked != 1 {
+	if picked := value[int](t, b,
+		`document.querySelectorAll('#suspects tr[aria-selected="true"]').length`); picked != 1 {
 		t.Errorf("%d rows are picked", picked)
 	}
 }
@@ -384,14 +410,19 @@ func BenchmarkPage(b *testing.B) {
 		r.Points.Labels = append(r.Points.Labels, fmt.Sprint("class ", i%10))
 	}
 	for j := range 64 {
-		r.Points.Features = append(r.Points.Features, view.Feature{Name: fmt.Sprint("feature ", j), Values: draw()})
+		r.Points.Features = append(r.Points.Features,
+			view.Feature{Name: fmt.Sprint("feature ", j), Values: draw()})
 	}
-	r.Points.Views = []view.Layout{{Name: "raw", X: draw(), Y: draw()}, {Name: "learned", X: draw(), Y: draw()}}
+	r.Points.Views = []view.Layout{{Name: "raw", X: draw(), Y: draw()},
+		{Name: "learned", X: draw(), Y: draw()}}
 	for b.Loop() {
 		page := open(b, r)
-		page.do(b, chromedp.Poll(`performance.getEntriesByName("points").length > 0 && performance.getEntriesByName("first-contentful-paint").length > 0`, nil))
-		b.ReportMetric(value[float64](b, page, `performance.getEntriesByName("first-contentful-paint")[0].startTime`), "ms-first-paint")
-		b.ReportMetric(value[float64](b, page, `performance.getEntriesByName("points")[0].startTime`), "ms-points")
+		page.do(b, chromedp.Poll(
+			`performance.getEntriesByName("points").length > 0 && performance.getEntriesByName("first-contentful-paint").length > 0`, nil))
+		b.ReportMetric(value[float64](b, page,
+			`performance.getEntriesByName("first-contentful-paint")[0].startTime`), "ms-first-paint")
+		b.ReportMetric(value[float64](b, page, `performance.getEntriesByName("points")[0].startTime`),
+			"ms-points")
 		var rate float64
 		page.do(b, chromedp.Evaluate(`new Promise((done) => {
 			const canvas = document.getElementById("plot"), frames = 90, from = performance.now(), before = Number(canvas.dataset.painted);

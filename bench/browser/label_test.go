@@ -32,7 +32,8 @@ type labeling struct {
 }
 
 // hostile are names and texts that a page must show as they are.
-var hostile = []string{`<img src=x onerror="window.broken=1">`, `</script><script>window.broken=1</script>`, "{{.}} ${1} `", "\u202e right to left", strings.Repeat("long", 300)}
+var hostile = []string{`<img src=x onerror="window.broken=1">`, `</script><script>window.broken=1</script>`,
+	"{{.}} ${1} `", "\u202e right to left", strings.Repeat("long", 300)}
 
 // ask opens the page of a session on a table, with pictures and texts if wanted.
 func ask(t testing.TB, file string, n int, rich bool) *labeling {
@@ -63,15 +64,22 @@ func ask(t testing.TB, file string, n int, rich bool) *labeling {
 		t.Fatal(err)
 	}
 	o := label.Options{Title: "Animals", Table: table, Coordinates: blas.MatrixOf(n, 4, values), Names: names,
-		Columns: label.ColumnsOf(table.Data()), File: file, Fit: true, Method: "rca", Engine: eng, Seed: 1, People: []label.Person{{Key: "0123456789abcdef"}}}
+		Columns: label.ColumnsOf(table.Data()), File: file, Fit: true, Method: "rca", Engine: eng, Seed: 1,
+		People: []label.Person{{Key: "0123456789abcdef"}}}
 	if strings.Contains(file, "people") {
-		o.People = []label.Person{{Name: "ann", Key: "0123456789abcdef"}, {Name: "ben", Key: "fedcba9876543210"}}
+		o.People = []label.Person{{Name: "ann", Key: "0123456789abcdef"},
+			{Name: "ben", Key: "fedcba9876543210"}}
 	}
 	if rich {
 		texts := []string{"the quick brown fox", "the slow brown dog <b>bold</b>", "a quick red hen"}
-		o.Columns = append(o.Columns, label.Column{Name: "text", Kind: label.Text, Text: func(i int) string { return texts[i%3] + " number" }})
+		o.Columns = append(o.Columns, label.Column{Name: "text", Kind: label.Text, Text: func(i int) string {
+			return texts[i%3] + " number"
+		}})
 		sequences := []string{"MKVLAAGIVGLLQWERTY", "HHMKVLAAGIVGLLQPPRTY", "DDDEEEFFF"}
-		o.Columns = append(o.Columns, label.Column{Name: "letters", Kind: label.Sequence, Text: func(i int) string { return sequences[i%3] }})
+		o.Columns = append(o.Columns,
+			label.Column{Name: "letters", Kind: label.Sequence, Text: func(i int) string {
+				return sequences[i%3]
+			}})
 		o.Images = pictures(t, n)
 	}
 	s, err := label.New(context.Background(), o)
@@ -89,7 +97,8 @@ func ask(t testing.TB, file string, n int, rich bool) *labeling {
 func redirect(t testing.TB, address string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "redirect.html")
-	if err := os.WriteFile(file, []byte(`<meta http-equiv="refresh" content="0;url=`+address+`">`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`<meta http-equiv="refresh" content="0;url=`+address+`">`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	return "file://" + file
@@ -125,7 +134,8 @@ func pictures(t testing.TB, n int) *label.Images {
 // rows returns the rows of the question, by the pictures or the heading.
 func (l *labeling) pair(t testing.TB) (i, j int) {
 	t.Helper()
-	names := value[[]string](t, l.browser, `[...document.querySelectorAll("#items h3")].map(e => e.textContent)`)
+	names := value[[]string](t, l.browser,
+		`[...document.querySelectorAll("#items h3")].map(e => e.textContent)`)
 	for k, to := range []*int{&i, &j} {
 		if _, err := fmt.Sscanf(strings.TrimPrefix(names[k], "item "), "%d", to); err != nil {
 			t.Fatalf("the row of %q: %v", names[k], err)
@@ -179,8 +189,10 @@ func TestLabelKeys(t *testing.T) {
 		before := l.lines(t)
 		l.answer(t)
 		l.press(t, "u")
-		if a, b := l.pair(t); a != i || b != j || strings.Join(l.lines(t), "\n") != strings.Join(before, "\n") {
-			t.Errorf("after undo the question is %d, %d: want %d, %d; lines %d: want %d", a, b, i, j, len(l.lines(t)), len(before))
+		if a, b := l.pair(t); a != i || b != j ||
+			strings.Join(l.lines(t), "\n") != strings.Join(before, "\n") {
+			t.Errorf("after undo the question is %d, %d: want %d, %d; lines %d: want %d", a, b, i, j,
+				len(l.lines(t)), len(before))
 		}
 		for _, line := range before {
 			var i, j int
@@ -190,9 +202,12 @@ func TestLabelKeys(t *testing.T) {
 				t.Errorf("line %q: want %s", line, want)
 			}
 		}
-		l.do(t, chromedp.Poll(`document.querySelectorAll("#curve circle").length > 0`, nil), chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0 && Number(document.getElementById("plot").dataset.links) > 0`, nil))
+		l.do(t, chromedp.Poll(`document.querySelectorAll("#curve circle").length > 0`, nil),
+			chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0 && Number(document.getElementById("plot").dataset.links) > 0`, nil))
 		again := ask(t, file, 60, rich)
-		if counts := value[string](t, again.browser, `document.getElementById("counts").textContent`); !strings.Contains(counts, "60 rows") || len(again.lines(t)) != 30 {
+		if counts := value[string](t, again.browser,
+			`document.getElementById("counts").textContent`); !strings.Contains(counts, "60 rows") ||
+			len(again.lines(t)) != 30 {
 			t.Errorf("resumed with %q", counts)
 		}
 		if value[bool](t, l.browser, `"broken" in window`) {
@@ -224,11 +239,15 @@ func TestLabelContradiction(t *testing.T) {
 	l.show(t, 9, 15)
 	l.press(t, "d")
 	l.do(t, chromedp.Poll(`!document.getElementById("settle").hidden`, nil))
-	if path := value[[]string](t, l.browser, `[...document.querySelectorAll("#path li")].map(e => e.textContent)`); len(path) != 2 || !strings.Contains(path[0], "item 9 and item 12: same") {
+	if path := value[[]string](t, l.browser,
+		`[...document.querySelectorAll("#path li")].map(e => e.textContent)`); len(path) != 2 ||
+		!strings.Contains(path[0], "item 9 and item 12: same") {
 		t.Errorf("the path is %q", path)
 	}
-	l.do(t, chromedp.Click("#path li:nth-child(2) button"), chromedp.Poll(`document.getElementById("settle").hidden`, nil))
-	if got := l.lines(t); len(got) != 2 || !strings.HasPrefix(got[0], "9,12,must") || !strings.HasPrefix(got[1], "9,15,cannot") {
+	l.do(t, chromedp.Click("#path li:nth-child(2) button"),
+		chromedp.Poll(`document.getElementById("settle").hidden`, nil))
+	if got := l.lines(t); len(got) != 2 || !strings.HasPrefix(got[0], "9,12,must") ||
+		!strings.HasPrefix(got[1], "9,15,cannot") {
 		t.Errorf("the file has %q", got)
 	}
 }
@@ -243,11 +262,13 @@ func TestLabelGroup(t *testing.T) {
 	l.do(t, chromedp.Click("#grid .cell:nth-child(12)"))
 	l.press(t, "2")
 	l.press(t, "2")
-	if pressed := value[[]string](t, l.browser, `[...document.querySelectorAll("#grid .cell")].map(e => e.getAttribute("aria-pressed"))`); pressed[0] != "true" || pressed[1] != "mixed" || pressed[2] != "false" || pressed[11] != "true" {
+	if pressed := value[[]string](t, l.browser,
+		`[...document.querySelectorAll("#grid .cell")].map(e => e.getAttribute("aria-pressed"))`); pressed[0] != "true" || pressed[1] != "mixed" || pressed[2] != "false" || pressed[11] != "true" {
 		t.Errorf("pressed: %v", pressed)
 	}
 	l.press(t, "\r")
-	l.do(t, chromedp.Poll(`document.getElementById("counts").textContent.startsWith("2 same, 9 different, 1 cannot say")`, nil))
+	l.do(t, chromedp.Poll(
+		`document.getElementById("counts").textContent.startsWith("2 same, 9 different, 1 cannot say")`, nil))
 	if got := l.lines(t); len(got) != 11 {
 		t.Errorf("%d lines: want 11, one pair is unknown", len(got))
 	}
@@ -259,12 +280,15 @@ func TestLabelGroup(t *testing.T) {
 	if !value[bool](t, l.browser, `document.getElementById("group").hidden`) {
 		t.Error("g does not lead back to pairs")
 	}
-	l.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil), chromedp.Focus("#plot"))
+	l.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil),
+		chromedp.Focus("#plot"))
 	for range 8 {
 		l.settled(t, chromedp.KeyEvent("]"))
 	}
-	l.do(t, chromedp.KeyEvent("\r"), chromedp.Poll(`document.getElementById("ask-group").textContent === "Which belong to item 7?"`, nil))
-	l.do(t, chromedp.Click("#mode-pair"), chromedp.Click("#different"), chromedp.Poll(`document.getElementById("counts").textContent.startsWith("0 same, 1 different")`, nil))
+	l.do(t, chromedp.KeyEvent("\r"),
+		chromedp.Poll(`document.getElementById("ask-group").textContent === "Which belong to item 7?"`, nil))
+	l.do(t, chromedp.Click("#mode-pair"), chromedp.Click("#different"),
+		chromedp.Poll(`document.getElementById("counts").textContent.startsWith("0 same, 1 different")`, nil))
 }
 
 // TestLabelTexts: words that the other text does not have are marked. So are words of letters that
@@ -285,8 +309,10 @@ func TestLabelTexts(t *testing.T) {
 // show makes the page ask about a pair.
 func (l *labeling) show(t testing.TB, i, j int) {
 	t.Helper()
-	l.do(t, chromedp.Evaluate(fmt.Sprintf(`fetch("ask", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ i: %d, j: %d }) }).then(() => location.reload())`, i, j), nil), chromedp.Sleep(500*time.Millisecond),
-		chromedp.Poll(fmt.Sprintf(`document.getElementById("ask").textContent.startsWith("Do item %d and item %d ")`, i, j), nil))
+	l.do(t, chromedp.Evaluate(
+		fmt.Sprintf(`fetch("ask", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ i: %d, j: %d }) }).then(() => location.reload())`, i, j), nil), chromedp.Sleep(500*time.Millisecond),
+		chromedp.Poll(fmt.Sprintf(
+			`document.getElementById("ask").textContent.startsWith("Do item %d and item %d ")`, i, j), nil))
 }
 
 // TestLabelDisagreement: what one person said and another overruled is listed, and can be asked
@@ -299,21 +325,26 @@ func TestLabelDisagreement(t *testing.T) {
 	l := ask(t, filepath.Join(folder, "links.csv"), 60, false)
 	l.show(t, 9, 12)
 	l.press(t, "s")
-	l.do(t, chromedp.Navigate(l.server+"/fedcba9876543210/"), chromedp.Poll(`document.getElementById("counts").textContent.includes("you are ben")`, nil))
+	l.do(t, chromedp.Navigate(l.server+"/fedcba9876543210/"),
+		chromedp.Poll(`document.getElementById("counts").textContent.includes("you are ben")`, nil))
 	if !value[bool](t, l.browser, `document.getElementById("finish").hidden`) {
 		t.Error("one of several people can end the session")
 	}
 	l.show(t, 9, 12)
 	l.press(t, "d")
-	l.do(t, chromedp.Poll(`!document.getElementById("settle").hidden && document.getElementById("path").textContent.includes("said ann")`, nil),
-		chromedp.Evaluate(`document.querySelector("#path button").click()`, nil), chromedp.Poll(`document.querySelectorAll("#disagreements tr").length === 1`, nil))
-	if row := value[string](t, l.browser, `[...document.querySelector("#disagreements tr").cells].map(e => e.textContent).join("|")`); !strings.HasPrefix(row, "item 9, item 12|same|ann, ") || !strings.Contains(row, "|different|") {
+	l.do(t, chromedp.Poll(
+		`!document.getElementById("settle").hidden && document.getElementById("path").textContent.includes("said ann")`, nil),
+		chromedp.Evaluate(`document.querySelector("#path button").click()`, nil),
+		chromedp.Poll(`document.querySelectorAll("#disagreements tr").length === 1`, nil))
+	if row := value[string](t, l.browser,
+		`[...document.querySelector("#disagreements tr").cells].map(e => e.textContent).join("|")`); !strings.HasPrefix(row, "item 9, item 12|same|ann, ") || !strings.Contains(row, "|different|") {
 		t.Errorf("the disagreement is %q", row)
 	}
 	if got := l.lines(t); len(got) != 1 || !strings.HasPrefix(got[0], "9,12,cannot,ben,") {
 		t.Errorf("the file has %q", got)
 	}
-	l.do(t, chromedp.Evaluate(`document.querySelector("#disagreements button").click()`, nil), chromedp.Poll(`document.getElementById("ask").textContent.startsWith("Do item 9 and item 12 belong together? (The answers so far say: different.)")`, nil))
+	l.do(t, chromedp.Evaluate(`document.querySelector("#disagreements button").click()`, nil),
+		chromedp.Poll(`document.getElementById("ask").textContent.startsWith("Do item 9 and item 12 belong together? (The answers so far say: different.)")`, nil))
 }
 
 // TestLabelNarrow: no sideways scrolling on narrow screens, all controls have names, light and dark
@@ -327,9 +358,15 @@ func TestLabelNarrow(t *testing.T) {
 	for _, mode := range []string{"pair", "group"} {
 		for _, width := range []int64{400, 1280} {
 			for _, scheme := range []string{"light", "dark"} {
-				l.do(t, emulation.SetDeviceMetricsOverride(width, 800, 1, false), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}), chromedp.Sleep(200*time.Millisecond))
-				if wide := value[float64](t, l.browser, `document.documentElement.scrollWidth`); wide > float64(width) {
-					t.Errorf("%s: the page is %v wide on a screen of %d: %v", mode, wide, width, value[[]string](t, l.browser, fmt.Sprintf(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > %d).slice(0, 5).map(e => e.tagName + "." + e.className + "#" + e.id)`, width)))
+				l.do(t, emulation.SetDeviceMetricsOverride(width, 800, 1, false),
+					emulation.SetEmulatedMedia().WithFeatures(
+						[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+					chromedp.Sleep(200*time.Millisecond))
+				if wide := value[float64](t, l.browser,
+					`document.documentElement.scrollWidth`); wide > float64(width) {
+					t.Errorf("%s: the page is %v wide on a screen of %d: %v", mode, wide, width,
+						value[[]string](t, l.browser,
+							fmt.Sprintf(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > %d).slice(0, 5).map(e => e.tagName + "." + e.className + "#" + e.id)`, width)))
 				}
 				if list := value[[]string](t, l.browser, pale); len(list) > 0 {
 					t.Errorf("%s %s: texts with little contrast: %v", mode, scheme, list)
@@ -337,7 +374,8 @@ func TestLabelNarrow(t *testing.T) {
 				if folder := os.Getenv("MUSTLINK_SCREENSHOTS"); folder != "" {
 					var picture []byte
 					l.do(t, chromedp.FullScreenshot(&picture, 100))
-					if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("label-%s-%d-%s.png", mode, width, scheme)), picture, 0o600); err != nil {
+					if err := os.WriteFile(filepath.Join(folder,
+						fmt.Sprintf("label-%s-%d-%s.png", mode, width, scheme)), picture, 0o600); err != nil {
 						t.Error(err)
 					}
 				}

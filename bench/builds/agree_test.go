@@ -45,10 +45,12 @@ func TestBackendsAgree(t *testing.T) {
 	}
 	for _, r := range rows {
 		if !(r.Distances <= tolerance(r.Method)) {
-			t.Errorf("%s on %s: distances differ by %.1e, iterations %v", r.Method, r.Problem, r.Distances, r.Iterations)
+			t.Errorf("%s on %s: distances differ by %.1e, iterations %v", r.Method, r.Problem, r.Distances,
+				r.Iterations)
 		}
 		if r.Objective != nil && !(*r.Objective <= tolerance(r.Method)) {
-			t.Errorf("%s on %s: objectives differ by %.1e, iterations %v", r.Method, r.Problem, *r.Objective, r.Iterations)
+			t.Errorf("%s on %s: objectives differ by %.1e, iterations %v", r.Method, r.Problem, *r.Objective,
+				r.Iterations)
 		}
 	}
 }

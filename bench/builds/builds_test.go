@@ -17,7 +17,8 @@ func TestCompare(t *testing.T) {
 	value := func(v float64) *float64 { return &v }
 	digest := func(objective float64, iterations int, distances ...float64) *Digest {
 		return &Digest{Backend: "b", Results: []Result{
-			{Method: "a", Problem: "p", Distances: distances, Objective: value(objective), Iterations: iterations},
+			{Method: "a", Problem: "p", Distances: distances, Objective: value(objective),
+				Iterations: iterations},
 			{Method: "z", Problem: "p", Distances: []float64{0}, Sensitivity: 0.25},
 		}}
 	}
@@ -27,14 +28,16 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := rows[0]
-	if len(rows) != 2 || first.Distances != 3.0/8 || *first.Objective != 0.5 || !slices.Equal(first.Iterations, []int{5, 5, 6}) {
+	if len(rows) != 2 || first.Distances != 3.0/8 || *first.Objective != 0.5 ||
+		!slices.Equal(first.Iterations, []int{5, 5, 6}) {
 		t.Errorf("rows %+v: want 3/8 and 1/2 after 5, 5 and 6 iterations", rows)
 	}
 	var text bytes.Buffer
 	if err := Markdown(&text, rows); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"| a | p | 3.8e-01 | 0 | 5.0e-01 | 5 / 5 / 6 |", "| z | p | 0 | 2.5e-01 | – | 0 |"} {
+	for _, line := range []string{"| a | p | 3.8e-01 | 0 | 5.0e-01 | 5 / 5 / 6 |",
+		"| z | p | 0 | 2.5e-01 | – | 0 |"} {
 		if !strings.Contains(text.String(), line) {
 			t.Errorf("the table has no line %q:\n%s", line, text.String())
 		}
@@ -57,7 +60,8 @@ func TestRead(t *testing.T) {
 		}
 		return path
 	}
-	text, err := json.Marshal(Digest{Backend: "b", Results: []Result{{Method: "a", Distances: []float64{0.1}}}})
+	text, err := json.Marshal(Digest{Backend: "b",
+		Results: []Result{{Method: "a", Distances: []float64{0.1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +69,8 @@ func TestRead(t *testing.T) {
 	if err != nil || d.Results[0].Distances[0] != 0.1 {
 		t.Errorf("%+v, error %v", d, err)
 	}
-	for _, path := range []string{filepath.Join(dir, "none.json"), write("torn.json", string(text[:20])), write("empty.json", "{}")} {
+	for _, path := range []string{filepath.Join(dir, "none.json"), write("torn.json", string(text[:20])),
+		write("empty.json", "{}")} {
 		if _, err := Read(path); !fault.IsInput(err) || !strings.Contains(err.Error(), filepath.Base(path)) {
 			t.Errorf("%s: error %v", path, err)
 		}

@@ -34,9 +34,11 @@ func Compare(digests []*Digest) ([]Row, error) {
 	for i, first := range digests[0].Results {
 		row := Row{Method: first.Method, Problem: first.Problem}
 		for k, d := range digests {
-			if len(d.Results) != len(digests[0].Results) || d.Results[i].Method != first.Method || d.Results[i].Problem != first.Problem ||
+			if len(d.Results) != len(digests[0].Results) || d.Results[i].Method != first.Method ||
+				d.Results[i].Problem != first.Problem ||
 				len(d.Results[i].Distances) != len(first.Distances) {
-				return nil, fault.Data("", "digest %d has other methods or problems: want digests of one version", k+1)
+				return nil, fault.Data("",
+					"digest %d has other methods or problems: want digests of one version", k+1)
 			}
 			row.Iterations = append(row.Iterations, d.Results[i].Iterations)
 			row.Sensitivity = max(row.Sensitivity, d.Results[i].Sensitivity)
@@ -84,7 +86,9 @@ func relative(difference, size float64) float64 {
 // Markdown writes the rows as a table. Where the builds have the same number of iterations, it
 // writes one number.
 func Markdown(w io.Writer, rows []Row) error {
-	if _, err := fmt.Fprint(w, "| method | problem | squared distances | moved by rounding | objective | iterations |\n|---|---|---|---|---|---|\n"); err != nil {
+	if _, err := fmt.Fprint(w,
+		"| method | problem | squared distances | moved by rounding | objective | iterations "+
+			"|\n|---|---|---|---|---|---|\n"); err != nil {
 		return err
 	}
 	for _, r := range rows {
@@ -92,7 +96,8 @@ func Markdown(w io.Writer, rows []Row) error {
 		if r.Objective != nil {
 			objective = number(*r.Objective)
 		}
-		if _, err := fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.Method, r.Problem, number(r.Distances), number(r.Sensitivity), objective, iterations(r.Iterations)); err != nil {
+		if _, err := fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.Method, r.Problem,
+			number(r.Distances), number(r.Sensitivity), objective, iterations(r.Iterations)); err != nil {
 			return err
 		}
 	}

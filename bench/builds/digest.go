@@ -48,7 +48,8 @@ type problem struct {
 
 // Compute fits every method with its defaults to both problems, and calls progress, if it is not
 // nil, for each. Cost: some seconds.
-func Compute(ctx context.Context, eng *engine.Engine, progress func(done, total int, method string)) (*Digest, error) {
+func Compute(ctx context.Context, eng *engine.Engine,
+	progress func(done, total int, method string)) (*Digest, error) {
 	d := &Digest{Backend: eng.Backend().Describe()}
 	methods := catalog.Methods()
 	for i, m := range methods {
@@ -70,7 +71,8 @@ func Compute(ctx context.Context, eng *engine.Engine, progress func(done, total 
 			}
 			moved, err := p.moved().solve(ctx, eng, m)
 			if err != nil {
-				return nil, fmt.Errorf("%s on %s, moved by one unit in the last place: %w", m.Name, p.name, err)
+				return nil, fmt.Errorf("%s on %s, moved by one unit in the last place: %w", m.Name, p.name,
+					err)
 			}
 			r.Sensitivity = apart(r.Distances, moved.Distances)
 			d.Results = append(d.Results, r)
@@ -102,7 +104,8 @@ func rings(n int) (problem, error) {
 }
 
 func newProblem(name string, n, d, classes int, place func(i int, row []float64)) (problem, error) {
-	p := problem{name: name, x: &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, fresh: &points.Dense{N: n / 2, D: d, Data: make([]float64, n/2*d)}}
+	p := problem{name: name, x: &points.Dense{N: n, D: d, Data: make([]float64, n*d)},
+		fresh: &points.Dense{N: n / 2, D: d, Data: make([]float64, n/2*d)}}
 	labels := make([]string, n)
 	for i := range n {
 		labels[i] = strconv.Itoa(i % classes)
@@ -153,7 +156,8 @@ func (p problem) solve(ctx context.Context, eng *engine.Engine, m catalog.Method
 		value := with.Objective()
 		r.Objective = &value
 	}
-	both := &points.Dense{N: 2 * compared, D: p.x.D, Data: append(append([]float64{}, p.x.Data[:compared*p.x.D]...), p.fresh.Data[:compared*p.x.D]...)}
+	both := &points.Dense{N: 2 * compared, D: p.x.D,
+		Data: append(append([]float64{}, p.x.Data[:compared*p.x.D]...), p.fresh.Data[:compared*p.x.D]...)}
 	var pairs [][2]int
 	for i := range both.N {
 		for j := range i {

@@ -47,9 +47,13 @@ type allRun struct {
 
 func (a *app) runAll(cmd *cobra.Command, p *paperFlags, tables []paper.Table, figures []paper.Figure) error {
 	check := a.Check(cmd)
-	check.Refuse(p.out == session.Stream, "all writes one page for each table: want a folder with -o %s", usage.HelpHint(cmd))
-	check.Refuse(p.repetitions != 0, "--repetitions is given, but all uses the number of every table: want --quick for fewer")
-	check.Do(func() error { return p.findData(a, []string{"mnist-train-images-idx3-ubyte.gz", "and others"}) })
+	check.Refuse(p.out == session.Stream, "all writes one page for each table: want a folder with -o %s",
+		usage.HelpHint(cmd))
+	check.Refuse(p.repetitions != 0,
+		"--repetitions is given, but all uses the number of every table: want --quick for fewer")
+	check.Do(func() error {
+		return p.findData(a, []string{"mnist-train-images-idx3-ubyte.gz", "and others"})
+	})
 	check.Do(func() error { return session.MakeFolder(p.out) })
 	check.Do(func() error { return session.MakeFolder(filepath.Join(p.out, resultsFolder)) })
 	p.state = session.NameOr(p.state, filepath.Join(p.out, stateFile))
@@ -93,7 +97,8 @@ func (r *allRun) missing(names []string) []string {
 // table runs a table and writes its page, its numbers and its picture.
 func (r *allRun) table(t paper.Table) error {
 	if missing := r.missing(t.Data); missing != nil {
-		r.entries = append(r.entries, paper.Entry{Name: t.Name, Paper: t.Paper, Label: t.Label, Caption: t.Caption, Missing: missing})
+		r.entries = append(r.entries,
+			paper.Entry{Name: t.Name, Paper: t.Paper, Label: t.Label, Caption: t.Caption, Missing: missing})
 		return nil
 	}
 	begin := time.Now()
@@ -104,7 +109,8 @@ func (r *allRun) table(t paper.Table) error {
 	bar := r.Progress()
 	defer bar.Done()
 	result, err := paper.Run(r.cmd.Context(), r.eng, t, paper.Options{
-		Seed: r.p.seed, State: r.p.state, Repetitions: repetitions, Kept: r.p.quick, Data: r.p.data, Progress: bar.Report,
+		Seed: r.p.seed, State: r.p.state, Repetitions: repetitions, Kept: r.p.quick, Data: r.p.data,
+		Progress: bar.Report,
 	})
 	if err != nil {
 		return err
@@ -126,7 +132,8 @@ func (r *allRun) table(t paper.Table) error {
 // picture.
 func (r *allRun) figure(f paper.Figure) error {
 	if missing := r.missing(f.Data); missing != nil {
-		r.entries = append(r.entries, paper.Entry{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Missing: missing})
+		r.entries = append(r.entries,
+			paper.Entry{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Missing: missing})
 		return nil
 	}
 	if d, err := r.earlier(f); err != nil || d != nil {
@@ -138,7 +145,8 @@ func (r *allRun) figure(f paper.Figure) error {
 	begin := time.Now()
 	bar := r.Progress()
 	defer bar.Done()
-	d, err := f.Make(r.cmd.Context(), r.eng, paper.Sketch{Seed: r.p.seed, Data: r.p.data, Progress: bar.Report})
+	d, err := f.Make(r.cmd.Context(), r.eng,
+		paper.Sketch{Seed: r.p.seed, Data: r.p.data, Progress: bar.Report})
 	if err != nil {
 		return err
 	}
@@ -169,7 +177,8 @@ func (r *allRun) earlier(f paper.Figure) (*paper.Drawing, error) {
 		return nil, err
 	}
 	var d paper.Drawing
-	if json.Unmarshal(text, &d) != nil || d.Seed != r.p.seed || d.Build.Backend != r.eng.Backend().Describe() || !sameFigure(d.Figure, f) {
+	if json.Unmarshal(text, &d) != nil || d.Seed != r.p.seed ||
+		d.Build.Backend != r.eng.Backend().Describe() || !sameFigure(d.Figure, f) {
 		return nil, nil // another definition, seed or backend: compute it again
 	}
 	d.Figure = f
@@ -205,7 +214,8 @@ func (r *allRun) finish() error {
 	}
 	command += fmt.Sprintf(" --seed %d", r.p.seed)
 	page := filepath.Join(r.p.out, reproductionPage)
-	if err := r.WriteText(page, paper.Reproduction(r.entries, r.numbers, resultsFolder, command)); err != nil {
+	if err := r.WriteText(page,
+		paper.Reproduction(r.entries, r.numbers, resultsFolder, command)); err != nil {
 		return err
 	}
 	own, rivals := paper.Count(r.entries, paper.Own), paper.Count(r.entries, paper.Rival)
@@ -216,7 +226,8 @@ func (r *allRun) finish() error {
 		Seconds float64       `json:"seconds"`
 	}{r.entries, own, rivals, time.Since(r.start).Seconds()}
 	return r.Summarize(page, report, func(w io.Writer) {
-		fmt.Fprintf(w, "own methods\treproduced %d, better %d, worse %d\n", own.Reproduced, own.Better, own.Worse)
+		fmt.Fprintf(w, "own methods\treproduced %d, better %d, worse %d\n", own.Reproduced, own.Better,
+			own.Worse)
 		fmt.Fprintf(w, "rivals\treproduced %d, above %d, below %d\n", rivals.Reproduced, rivals.Better,
 			rivals.Worse)
 		fmt.Fprintf(w, "%s\twritten to %s\n", time.Since(r.start).Round(time.Second), page)

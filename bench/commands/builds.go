@@ -28,7 +28,8 @@ coordinate moves by one unit in its last place.`,
   mustlink-bench builds default.json netlib.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return usage.Errorf("%s: one digest: want none, or at least two %s", cmd.CommandPath(), usage.HelpHint(cmd))
+				return usage.Errorf("%s: one digest: want none, or at least two %s", cmd.CommandPath(),
+					usage.HelpHint(cmd))
 			}
 			return nil
 		},

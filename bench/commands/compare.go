@@ -41,7 +41,8 @@ func withPicture[R interface {
 }
 
 // withText returns the run of a comparison whose result is a page of text.
-func withText[R interface{ Markdown() string }](run func(context.Context, *engine.Engine, compare.Options) (R, error)) compareRun {
+func withText[R interface{ Markdown() string }](
+	run func(context.Context, *engine.Engine, compare.Options) (R, error)) compareRun {
 	return func(ctx context.Context, eng *engine.Engine, o compare.Options) (product, error) {
 		r, err := run(ctx, eng, o)
 		if err != nil {
@@ -96,7 +97,8 @@ the training half only, and holds out a part of its rows and their links to choo
 ` + wrongOutput,
 		Example: `  mustlink-bench hindsight --data DIR --sets wine,iris --quick
   mustlink-bench hindsight --data DIR --methods "select criterion=agreement incumbent=krca,krca" -o hindsight.md`,
-	}, "`METHODS` to compare: select with criterion=, methods=a+b, incumbent= and margin=, or a method with its parameters", withText(compare.RunHindsight))
+	}, "`METHODS` to compare: select with criterion=, methods=a+b, incumbent= and margin=, or a method "+
+		"with its parameters", withText(compare.RunHindsight))
 }
 
 func newWrong(a *app) *cobra.Command {
@@ -110,7 +112,8 @@ and without the most suspicious ones, on the training rows of every data set and
 ` + wrongOutput,
 		Example: `  mustlink-bench wrong --data DIR --sets wine,iris --quick
   mustlink-bench wrong --data DIR --methods npkl,itml --state wrong.jsonl -o wrong.md`,
-	}, "`METHODS` to fit, each with parameters that differ from its defaults (default npkl,itml,gml)", withText(compare.RunWrong))
+	}, "`METHODS` to fit, each with parameters that differ from its defaults (default npkl,itml,gml)",
+		withText(compare.RunWrong))
 }
 
 func newVerdicts(a *app) *cobra.Command {
@@ -123,7 +126,8 @@ truth: how well the metric ranks all pairs of held-out rows, in comparison with 
 ` + wrongOutput,
 		Example: `  mustlink-bench verdicts --data DIR --sets wine,iris
   mustlink-bench verdicts --data DIR --links-per-row 0.3 --state verdicts.jsonl -o verdicts.md`,
-	}, "`METHODS` to fit, each with parameters that differ from its defaults (default blend,lleratio,itml,krca)", withText(compare.RunVerdicts), (*compareFlags).addLinks)
+	}, "`METHODS` to fit, each with parameters that differ from its defaults (default "+
+		"blend,lleratio,itml,krca)", withText(compare.RunVerdicts), (*compareFlags).addLinks)
 }
 
 func (p *compareFlags) add(cmd *cobra.Command) {
@@ -132,8 +136,11 @@ func (p *compareFlags) add(cmd *cobra.Command) {
 		sets = append(sets, s.Name)
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&p.sets, "sets", nil, "data `SETS` to compare on, of "+strings.Join(sets, ", ")+" (default all that are in the folder)")
-	f.StringSliceVar(&p.systems, "methods", nil, "`METHODS` to compare, each with parameters that differ from its defaults: \"gml,gml gamma=3\"; raw points are always among them (default all)")
+	f.StringSliceVar(&p.sets, "sets", nil,
+		"data `SETS` to compare on, of "+strings.Join(sets, ", ")+" (default all that are in the folder)")
+	f.StringSliceVar(&p.systems, "methods", nil,
+		"`METHODS` to compare, each with parameters that differ from its defaults: \"gml,gml gamma=3\"; "+
+			"raw points are always among them (default all)")
 	f.BoolVar(&p.quick, "quick", false, fmt.Sprintf("run only %d repetitions", compare.QuickRepetitions))
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of repetitions (default 20, for curves 10)")
 	usage.SeedFlag(f, &p.seed)
@@ -145,21 +152,27 @@ func (p *compareFlags) add(cmd *cobra.Command) {
 // addLinks adds the flags that say which links are drawn.
 func (p *compareFlags) addLinks(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Float64Var(&p.links.PerRow, "links-per-row", 0, "`NUMBER` of links, divided by the number of training rows (default 1.2)")
-	f.Float64Var(&p.links.Wrong, "wrong-share", 0, "`SHARE` of the links that have the other sign, from 0 to 1")
+	f.Float64Var(&p.links.PerRow, "links-per-row", 0,
+		"`NUMBER` of links, divided by the number of training rows (default 1.2)")
+	f.Float64Var(&p.links.Wrong, "wrong-share", 0,
+		"`SHARE` of the links that have the other sign, from 0 to 1")
 }
 
 // options checks the flags.
 func (p *compareFlags) options(a *app, check *session.Checks, endings []string) compare.Options {
 	check.Ending("-o, --output", p.out, endings...)
-	check.Refuse(p.quick && check.Cmd.Flags().Changed("repetitions"), "--quick and --repetitions cannot be given together: want one of them %s", usage.HelpHint(check.Cmd))
+	check.Refuse(p.quick && check.Cmd.Flags().Changed("repetitions"),
+		"--quick and --repetitions cannot be given together: want one of them %s", usage.HelpHint(check.Cmd))
 	p.checkRepetitions(check)
-	check.Refuse(!(p.links.PerRow >= 0) || math.IsInf(p.links.PerRow, 0), "--links-per-row: %g: want a finite number > 0 %s", p.links.PerRow, usage.HelpHint(check.Cmd))
-	check.Refuse(!(p.links.Wrong >= 0 && p.links.Wrong <= 1), "--wrong-share: %g: want a number from 0 to 1 %s", p.links.Wrong, usage.HelpHint(check.Cmd))
+	check.Refuse(!(p.links.PerRow >= 0) || math.IsInf(p.links.PerRow, 0),
+		"--links-per-row: %g: want a finite number > 0 %s", p.links.PerRow, usage.HelpHint(check.Cmd))
+	check.Refuse(!(p.links.Wrong >= 0 && p.links.Wrong <= 1),
+		"--wrong-share: %g: want a number from 0 to 1 %s", p.links.Wrong, usage.HelpHint(check.Cmd))
 	check.Do(func() error { return p.findData(a, compare.Sets()[0].Files) })
 	check.State(p.state)
 	check.Output("-o, --output", p.out)
-	o := compare.Options{Sets: p.sets, Systems: p.systems, Seed: p.seed, Repetitions: p.repetitions, State: p.state, Data: p.data, Links: p.links}
+	o := compare.Options{Sets: p.sets, Systems: p.systems, Seed: p.seed, Repetitions: p.repetitions,
+		State: p.state, Data: p.data, Links: p.links}
 	if p.quick {
 		o.Repetitions = compare.QuickRepetitions
 	}
@@ -168,7 +181,8 @@ func (p *compareFlags) options(a *app, check *session.Checks, endings []string) 
 
 // compareCommand completes a command that compares methods. If the result has a picture, raw points
 // are one of the systems.
-func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRun, more ...func(*compareFlags, *cobra.Command)) *cobra.Command {
+func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRun,
+	more ...func(*compareFlags, *cobra.Command)) *cobra.Command {
 	var p compareFlags
 	cmd.Args = usage.Positional(0, 0, "")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -197,7 +211,8 @@ func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRu
 }
 
 // wrongCommand is compareCommand for a result without a picture, with its own help for some flags.
-func (a *app) wrongCommand(cmd *cobra.Command, methods string, run compareRun, more ...func(*compareFlags, *cobra.Command)) *cobra.Command {
+func (a *app) wrongCommand(cmd *cobra.Command, methods string, run compareRun,
+	more ...func(*compareFlags, *cobra.Command)) *cobra.Command {
 	a.compareCommand(cmd, textEndings(), run, more...)
 	cmd.Flags().Lookup("methods").Usage = methods
 	cmd.Flags().Lookup("repetitions").Usage = "number of repetitions (default 3)"

@@ -17,7 +17,8 @@ func (a *app) runFigure(cmd *cobra.Command, f paper.Figure, p *paperFlags) error
 	check := a.Check(cmd)
 	for _, name := range []string{"repetitions", "data", "state"} {
 		flag := cmd.Flags().Lookup(name)
-		check.Refuse(flag.Changed && !(name == "data" && len(f.Data) > 0), "%s is given, but %s is a figure: want it with a table", usage.FlagName(flag), f.Name)
+		check.Refuse(flag.Changed && !(name == "data" && len(f.Data) > 0),
+			"%s is given, but %s is a figure: want it with a table", usage.FlagName(flag), f.Name)
 	}
 	check.Ending("-o, --output", p.out, append(view.Formats(), "csv", "md", "json")...)
 	check.Output("-o, --output", p.out)
@@ -37,5 +38,6 @@ func (a *app) runFigure(cmd *cobra.Command, f paper.Figure, p *paperFlags) error
 		}
 		fmt.Fprintf(w, "%s written to %s\n", f.Label, p.out)
 	}
-	return product{numbers: d, text: d.Markdown(), panels: drawn(d.Panels), across: d.Across, csv: d.WriteCSV, summary: summary}.write(a, p.out)
+	return product{numbers: d, text: d.Markdown(), panels: drawn(d.Panels), across: d.Across, csv: d.WriteCSV,
+		summary: summary}.write(a, p.out)
 }

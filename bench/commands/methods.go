@@ -55,14 +55,19 @@ With --state, a file keeps finished measurements, and an interrupted run resumes
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&m.methods, "methods", nil, "`METHODS` to fit, each with parameters that differ from its defaults: \"gml,gml gamma=3\" (default all)")
-	f.IntSliceVar(&m.sizes, "sizes", nil, "`NUMBERS` of points (default "+session.Joined(d.Points, ",")+", with --builds 500,2000)")
+	f.StringSliceVar(&m.methods, "methods", nil,
+		"`METHODS` to fit, each with parameters that differ from its defaults: \"gml,gml gamma=3\" "+
+			"(default all)")
+	f.IntSliceVar(&m.sizes, "sizes", nil,
+		"`NUMBERS` of points (default "+session.Joined(d.Points, ",")+", with --builds 500,2000)")
 	f.IntSliceVar(&m.features, "features", d.Features, "`NUMBERS` of features")
 	f.IntSliceVar(&m.links, "links", d.Links, "`NUMBERS` of links, half of them must-links")
-	f.StringSliceVar(&m.builds, "builds", nil, "`EXECUTABLES` of mustlink-bench to compare with the first of them")
+	f.StringSliceVar(&m.builds, "builds", nil,
+		"`EXECUTABLES` of mustlink-bench to compare with the first of them")
 	f.IntVar(&m.rounds, "rounds", 3, "`NUMBER` of rounds of each fit")
 	f.IntVar(&m.threads, "threads", 0, "`NUMBER` of threads of a fit; 0: all processors")
-	f.StringVar(&m.state, "state", "", "`FILE` that keeps finished measurements, to resume after an interrupt")
+	f.StringVar(&m.state, "state", "",
+		"`FILE` that keeps finished measurements, to resume after an interrupt")
 	f.StringVarP(&m.out, "output", "o", session.Stream, "the `FILE` to write, .md, .json, .png, .svg or .pdf")
 	pageFlag(f, &m.page)
 	usage.CompleteWith(cmd, "methods", fittimes.Methods()...)
@@ -80,7 +85,8 @@ func (m *methodsFlags) plan(a *app, cmd *cobra.Command) (plan []fittimes.Case, e
 	}
 	check.Do(func() error {
 		plan, err = m.cases(cmd)
-		return usage.RenameParams(err, "system", "--methods", "method", "--methods", "sizes", "--sizes", "features", "--features", "links", "--links")
+		return usage.RenameParams(err, "system", "--methods", "method", "--methods", "sizes", "--sizes",
+			"features", "--features", "links", "--links")
 	})
 	check.State(m.state)
 	check.Ending("-o, --output", m.out, pictureEndings()...)
@@ -150,14 +156,17 @@ func (a *app) runMethods(cmd *cobra.Command, m *methodsFlags) (err error) {
 }
 
 // fitters starts the fitters: this program, or the builds. The function stop ends them.
-func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *fittimes.Setup) (fitters []fittimes.Fitter, names []string, stop func() error, err error) {
+func (a *app) fitters(ctx context.Context, m *methodsFlags,
+	setup *fittimes.Setup) (fitters []fittimes.Fitter, names []string, stop func() error, err error) {
 	if len(m.builds) == 0 {
 		eng, err := a.EngineOf(m.threads, m.threads)
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		setup.Builds = []fittimes.Build{buildOf(eng)}
-		return []fittimes.Fitter{&fittimes.Local{Engine: eng}}, []string{setup.Builds[0].Name}, func() error { return nil }, nil
+		return []fittimes.Fitter{&fittimes.Local{Engine: eng}}, []string{setup.Builds[0].Name}, func() error {
+			return nil
+		}, nil
 	}
 	var processes []*fittimes.Process
 	stop = func() error {
@@ -183,11 +192,14 @@ func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *fittimes.Setu
 }
 
 // measureMethods measures what an earlier run has not measured, and keeps every measurement.
-func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup fittimes.Setup, plan []fittimes.Case, names []string, fitters []fittimes.Fitter) (fittimes.Report, error) {
+func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup fittimes.Setup, plan []fittimes.Case,
+	names []string, fitters []fittimes.Fitter) (fittimes.Report, error) {
 	r := fittimes.Report{Setup: setup}
 	bar := a.Progress()
 	defer bar.Done()
-	o := fittimes.Options{Rounds: m.rounds, Progress: func(done, total int, c fittimes.Case) { bar.Step(done, total, c.Method+" "+c.Size()) }}
+	o := fittimes.Options{Rounds: m.rounds, Progress: func(done, total int, c fittimes.Case) {
+		bar.Step(done, total, c.Method+" "+c.Size())
+	}}
 	if m.state != "" {
 		var err error
 		if o.Earlier, err = fittimes.Resume(m.state, setup); err != nil {
@@ -209,7 +221,8 @@ func (a *app) writeMethods(m *methodsFlags, r fittimes.Report) error {
 	p := product{numbers: r, text: r.Setup.Markdown() + fittimes.GrowthTable(r.Growth), across: 3}
 	p.panels = func() ([]view.Panel, error) { return fittimes.Panels(m.methods, m.of(), r.Measurements) }
 	if len(m.builds) > 0 {
-		p = product{numbers: r, text: r.Setup.Markdown() + fittimes.RatioTable(r.Measurements), panels: drawn(fittimes.RatioPanels(r.Measurements)), across: len(m.builds) - 1}
+		p = product{numbers: r, text: r.Setup.Markdown() + fittimes.RatioTable(r.Measurements),
+			panels: drawn(fittimes.RatioPanels(r.Measurements)), across: len(m.builds) - 1}
 	}
 	return p.writeWith(a, m.page, m.part(), m.out)
 }

@@ -39,7 +39,8 @@ are apart at 3, and run into each other at 1.`,
 			check.AtLeast("--queries", o.Queries, 1)
 			check.AtLeast("--columns", o.Columns, 1)
 			check.AtLeast("--clusters", o.Clusters, 1)
-			check.Refuse(!(o.Recall > 0 && o.Recall <= 1), "--recall is %v: want a number > 0 and <= 1", o.Recall)
+			check.Refuse(!(o.Recall > 0 && o.Recall <= 1), "--recall is %v: want a number > 0 and <= 1",
+				o.Recall)
 			for _, name := range o.Against {
 				check.OneOf("--against", name, search.Libraries)
 			}
@@ -56,8 +57,11 @@ are apart at 3, and run into each other at 1.`,
 			results := []search.Result{}
 			err = search.Run(cmd.Context(), eng, o, func(r search.Result) {
 				if results = append(results, r); !a.JSON { // now, as some take long
-					fmt.Fprintf(a.Stdout, "%-36s build %7.2f s, search %7.3f s (processors %7.3f s), %6.1f (%.1f) times as fast, recall %.4f  %s\n",
-						r.Name, r.Build, r.Search, r.CPU, results[0].Search/r.Search, results[0].CPU/r.CPU, r.Recall, r.Setting)
+					fmt.Fprintf(a.Stdout,
+						"%-36s build %7.2f s, search %7.3f s (processors %7.3f s), %6.1f (%.1f) times as "+
+							"fast, recall %.4f  %s\n",
+						r.Name, r.Build, r.Search, r.CPU, results[0].Search/r.Search, results[0].CPU/r.CPU,
+						r.Recall, r.Setting)
 				}
 			})
 			if err != nil || !a.JSON {

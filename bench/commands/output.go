@@ -33,7 +33,8 @@ func pictureEndings() []string { return append(textEndings(), view.Formats()...)
 // write writes a product in the format of the output's extension, or prints it.
 func (p product) write(a *app, out string) error {
 	if out == session.Stream {
-		return a.Print(p.numbers, func(w io.Writer) { _, _ = io.WriteString(w, p.text) }) // print reports the error of w
+		// print reports the error of w
+		return a.Print(p.numbers, func(w io.Writer) { _, _ = io.WriteString(w, p.text) })
 	}
 	if err := a.WriteFile(out, func(w io.Writer) error { return p.encode(w, out) }); err != nil {
 		return err

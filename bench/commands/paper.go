@@ -35,7 +35,8 @@ const dataVariable = "MUSTLINK_DATA"
 
 func newPaper(a *app) *cobra.Command {
 	var p paperFlags
-	names := []string{cobra.CompletionWithDesc("list", "list the tables and figures"), cobra.CompletionWithDesc("all", "run all of them")}
+	names := []string{cobra.CompletionWithDesc("list", "list the tables and figures"),
+		cobra.CompletionWithDesc("all", "run all of them")}
 	for _, t := range paper.Tables() {
 		names = append(names, cobra.CompletionWithDesc(t.Name, t.Caption))
 	}
@@ -73,7 +74,8 @@ of another table, seed or definition stay as they are.`,
 				return a.runAll(cmd, &p, paper.Tables(), paper.Figures())
 			}
 			if p.quick {
-				return usage.Errorf("--quick is given with TABLE %q: want --quick with all, or --repetitions", args[0])
+				return usage.Errorf("--quick is given with TABLE %q: want --quick with all, or --repetitions",
+					args[0])
 			}
 			numbers, err := p.numbers()
 			if err != nil {
@@ -87,13 +89,17 @@ of another table, seed or definition stay as they are.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&p.list, "list", false, "list the tables and figures and exit")
-	f.BoolVar(&p.quick, "quick", false, "with all: a tenth of the repetitions, but at least 6, and those that the state file has")
+	f.BoolVar(&p.quick, "quick", false,
+		"with all: a tenth of the repetitions, but at least 6, and those that the state file has")
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of trials (default the paper's)")
 	usage.SeedFlag(f, &p.seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")
-	f.StringVar(&p.printed, "printed", "", "folder `DIR` of other printed numbers, one CSV for each table (default those of the program)")
+	f.StringVar(&p.printed, "printed", "",
+		"folder `DIR` of other printed numbers, one CSV for each table (default those of the program)")
 	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished trials, to resume after an interrupt")
-	f.StringVarP(&p.out, "output", "o", session.Stream, "the `FILE` to write (with all, the folder), .md or .json; for a figure also .png, .svg, .pdf or, except for box plots, .csv")
+	f.StringVarP(&p.out, "output", "o", session.Stream,
+		"the `FILE` to write (with all, the folder), .md or .json; for a figure also .png, .svg, .pdf or, "+
+			"except for box plots, .csv")
 	return cmd
 }
 
@@ -112,19 +118,23 @@ type paperTable struct {
 // is an error.
 func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] != "list" {
-		return usage.Errorf("--list and TABLE %q cannot be given together: want one of them %s", args[0], usage.HelpHint(cmd))
+		return usage.Errorf("--list and TABLE %q cannot be given together: want one of them %s", args[0],
+			usage.HelpHint(cmd))
 	}
 	for _, name := range []string{"quick", "repetitions", "seed", "data", "printed", "state", "output"} {
 		if f := cmd.Flags().Lookup(name); f.Changed {
-			return usage.Errorf("%s is given without a TABLE: want one that %s --list shows", usage.FlagName(f), cmd.CommandPath())
+			return usage.Errorf("%s is given without a TABLE: want one that %s --list shows",
+				usage.FlagName(f), cmd.CommandPath())
 		}
 	}
 	list := []paperTable{}
 	for _, t := range paper.Tables() {
-		list = append(list, paperTable{t.Name, t.Paper, t.Label, t.Caption, t.Repetitions, t.Data, t.OptionalFiles()})
+		list = append(list, paperTable{t.Name, t.Paper, t.Label, t.Caption, t.Repetitions, t.Data,
+			t.OptionalFiles()})
 	}
 	for _, f := range paper.Figures() {
-		list = append(list, paperTable{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Data: f.Data})
+		list = append(list, paperTable{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption,
+			Data: f.Data})
 	}
 	return a.Print(list, func(w io.Writer) {
 		for _, t := range list {
@@ -151,7 +161,8 @@ func (p *paperFlags) findData(a *app, needed []string) error {
 	}
 	if p.data == "" && len(needed) > 0 {
 		return &fault.ParamError{Param: "--data", Value: p.data,
-			Want: fmt.Sprintf("the folder that holds %s, here or in $%s", paper.DataNames(needed), dataVariable)}
+			Want: fmt.Sprintf("the folder that holds %s, here or in $%s", paper.DataNames(needed),
+				dataVariable)}
 	}
 	return nil
 }
@@ -211,7 +222,8 @@ func paperSummary(w io.Writer, r *paper.Result, path string) {
 	fmt.Fprintf(w, "system\tcolumn\tours\tpaper\n")
 	for i, row := range r.Table.Rows {
 		for j, column := range r.Table.Columns {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Name, column, session.Number(r.Ours[i][j].Mean), session.Number(row.Printed[j].Mean))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Name, column, session.Number(r.Ours[i][j].Mean),
+				session.Number(row.Printed[j].Mean))
 		}
 	}
 	fmt.Fprintf(w, "mean of %s; written to %s\n", session.Plural(r.Repetitions, "repetition"), path)

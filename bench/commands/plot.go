@@ -34,7 +34,8 @@ ranks of a cross table, learning curves.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.plot(cmd, args[0], &p) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&p.out, "output", "o", "", "the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
+	f.StringVarP(&p.out, "output", "o", "",
+		"the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
 	f.StringVar(&p.format, "format", "png", "`FORMAT` of a picture on standard output: png, svg or pdf")
 	f.IntVar(&p.dpi, "dpi", 150, "dots per inch of a PNG")
 	usage.CompleteWith(cmd, "format", view.Formats()...)
@@ -81,11 +82,15 @@ func (a *app) plot(cmd *cobra.Command, path string, p *plotFlags) error {
 		return fault.InFile(err, path)
 	}
 	size := view.Size{Columns: across, DPI: p.dpi}
-	if err := a.WriteFile(p.out, func(w io.Writer) error { return view.Write(w, p.format, size, panels...) }); err != nil {
+	if err := a.WriteFile(p.out, func(w io.Writer) error {
+		return view.Write(w, p.format, size, panels...)
+	}); err != nil {
 		return err
 	}
 	r := plotReport{p.out, len(panels), a.Warnings()}
-	return a.Summarize(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, session.Plural(r.Panels, "panel")) })
+	return a.Summarize(p.out, r, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: %s\n", r.Output, session.Plural(r.Panels, "panel"))
+	})
 }
 
 // resultPanels returns the picture of results, with the number of panels side by side.
@@ -99,7 +104,9 @@ func resultPanels(text []byte) (panels []view.Panel, across int, err error) {
 		return nil, 0, err
 	}
 	if !r.Table.Drawn() {
-		return nil, 0, fault.Data("", "table %s has no picture: want a table of box plots or curves, or results of cross or curves", r.Table.Name)
+		return nil, 0, fault.Data("",
+			"table %s has no picture: want a table of box plots or curves, or results of cross or curves",
+			r.Table.Name)
 	}
 	return r.Panels(), 4, nil
 }

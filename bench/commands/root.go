@@ -15,7 +15,8 @@ import (
 type app struct{ *session.Session }
 
 // referenceIntro is the head of docs/bench-cli.md.
-const referenceIntro = "# Command line of the laboratory\n\nThe help of every command of `mustlink-bench`, the program of the measurements, " +
+const referenceIntro = "# Command line of the laboratory\n\nThe help of every command of `mustlink-bench`, the program of the " +
+	"measurements, " +
 	"as `mustlink-bench help COMMAND` prints it. Made by `make docs-cli`: edit bench/commands."
 
 // Root returns the whole command line.
@@ -43,8 +44,10 @@ avx512, neon) choose the linear algebra; see mustlink-bench info.`,
 		&cobra.Group{ID: groupPapers, Title: "Papers and comparisons:"},
 		&cobra.Group{ID: groupSpeed, Title: "Speed and memory:"},
 	)
-	addGroup(root, groupPapers, newPaper(a), newCross(a), newCurves(a), newWrong(a), newVerdicts(a), newHindsight(a), newSuggest(a), newPlot(a))
-	addGroup(root, groupSpeed, newMicro(a), newPeers(a), newNeighbors(a), newMethods(a), newWorkers(a), newThroughput(a), newBuilds(a), newSoak(a), newTime(a), newServe(a))
+	addGroup(root, groupPapers, newPaper(a), newCross(a), newCurves(a), newWrong(a), newVerdicts(a),
+		newHindsight(a), newSuggest(a), newPlot(a))
+	addGroup(root, groupSpeed, newMicro(a), newPeers(a), newNeighbors(a), newMethods(a), newWorkers(a),
+		newThroughput(a), newBuilds(a), newSoak(a), newTime(a), newServe(a))
 	root.AddCommand(s.InfoCommand(), reference.Command(s, referenceIntro))
 	session.FlagsInOrder(root.Commands())
 	return root

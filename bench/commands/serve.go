@@ -29,14 +29,16 @@ func newServe(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return fittimes.Serve(cmd.Context(), buildOf(eng), &fittimes.Local{Engine: eng}, a.Stdin, a.Stdout)
+			return fittimes.Serve(cmd.Context(), buildOf(eng), &fittimes.Local{Engine: eng}, a.Stdin,
+				a.Stdout)
 		},
 	}
 }
 
 // buildOf describes the build of this program.
 func buildOf(eng *engine.Engine) fittimes.Build {
-	b := fittimes.Build{Name: fittimes.Default, Version: catalog.Version(), Go: runtime.Version(), Backend: eng.Backend().Describe(), Core: blas.Core(eng.Backend())}
+	b := fittimes.Build{Name: fittimes.Default, Version: catalog.Version(), Go: runtime.Version(),
+		Backend: eng.Backend().Describe(), Core: blas.Core(eng.Backend())}
 	tags, _ := session.BuildTags()
 	for _, name := range []string{fittimes.Netlib, fittimes.PureGo} {
 		if slices.Contains(tags, name) {

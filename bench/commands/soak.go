@@ -59,9 +59,11 @@ report so far.`,
 			case s.length <= 0:
 				return &fault.ParamError{Param: "--for", Value: s.length, Want: "a time > 0, such as 30m"}
 			case s.goroutines < 1 || s.goroutines > 10000:
-				return &fault.ParamError{Param: "--goroutines", Value: s.goroutines, Want: "a number from 1 to 10000"}
+				return &fault.ParamError{Param: "--goroutines", Value: s.goroutines,
+					Want: "a number from 1 to 10000"}
 			case !(s.growth > 0):
-				return &fault.ParamError{Param: "--max-growth", Value: s.growth, Want: "a number of percent > 0"}
+				return &fault.ParamError{Param: "--max-growth", Value: s.growth,
+					Want: "a number of percent > 0"}
 			}
 			return a.runSoak(cmd.Context(), s)
 		},
@@ -78,10 +80,11 @@ func (a *app) runSoak(ctx context.Context, s soakFlags) error {
 	var interrupted error
 	r, err := working(a, func(eng *engine.Engine, bar *session.Progress) (r soakReport, err error) {
 		var found *soak.Report
-		found, interrupted = soak.Run(ctx, eng, soak.Options{For: s.length, Goroutines: s.goroutines, Seed: s.seed,
-			Progress: func(elapsed time.Duration, fits int) {
-				bar.Step(int(elapsed.Seconds()), int(s.length.Seconds()), session.Plural(fits, "fit"))
-			}})
+		found, interrupted = soak.Run(ctx, eng,
+			soak.Options{For: s.length, Goroutines: s.goroutines, Seed: s.seed,
+				Progress: func(elapsed time.Duration, fits int) {
+					bar.Step(int(elapsed.Seconds()), int(s.length.Seconds()), session.Plural(fits, "fit"))
+				}})
 		return soakReport{
 			Version: catalog.Version(), Go: runtime.Version(),
 			Machine: machine(),
@@ -95,7 +98,8 @@ func (a *app) runSoak(ctx context.Context, s soakFlags) error {
 		return err
 	}
 	if interrupted == nil && len(r.Wrong) > 0 {
-		return fmt.Errorf("soak: %s, the first: %s", session.Plural(len(r.Wrong), "fault"), strings.SplitN(r.Wrong[0], "\n", 2)[0])
+		return fmt.Errorf("soak: %s, the first: %s", session.Plural(len(r.Wrong), "fault"),
+			strings.SplitN(r.Wrong[0], "\n", 2)[0])
 	}
 	return interrupted
 }
@@ -103,7 +107,8 @@ func (a *app) runSoak(ctx context.Context, s soakFlags) error {
 func (r soakReport) text(w io.Writer) {
 	fmt.Fprintf(w, "version\t%s, %s, %s\n", r.Version, r.Go, r.Machine)
 	fmt.Fprintf(w, "backend\t%s\n", r.Backend)
-	fmt.Fprintf(w, "soaked\t%.0f s, %s, seed %d\n", r.Seconds, session.Plural(r.Goroutines, "goroutine"), r.Seed)
+	fmt.Fprintf(w, "soaked\t%.0f s, %s, seed %d\n", r.Seconds, session.Plural(r.Goroutines, "goroutine"),
+		r.Seed)
 	fmt.Fprintf(w, "problems\t%d, of them repeated %d\n", r.Jobs, r.Repeats)
 	fmt.Fprintf(w, "fits\t%d\n", r.Fits)
 	fmt.Fprintf(w, "embeddings\t%d\n", r.Embeds)

@@ -33,7 +33,8 @@ type speedFlags struct {
 }
 
 func (s *speedFlags) add(f *pflag.FlagSet, cases []string) {
-	f.StringSliceVar(&s.cases, "case", nil, "`CASES` to measure, of "+strings.Join(cases, ", ")+" (default all)")
+	f.StringSliceVar(&s.cases, "case", nil,
+		"`CASES` to measure, of "+strings.Join(cases, ", ")+" (default all)")
 	f.IntSliceVar(&s.threads, "threads", []int{1, 2}, "`NUMBERS` of threads to measure with")
 	f.IntVar(&s.rounds, "rounds", 7, "`NUMBER` of rounds of each contender")
 }
@@ -52,16 +53,17 @@ func (s *speedFlags) check() error {
 
 // speedReport is the output of the commands for speed.
 type speedReport struct {
-	Version      string                `json:"version"`
-	Go           string                `json:"go"`
-	Machine      string                `json:"machine"`
-	Backend      []string              `json:"backends"`
-	Advice       []string              `json:"advice,omitempty"` // what would make backends faster
-	Peers        string                `json:"peers,omitempty"`
-	SIMD         string                `json:"simd"`
-	Rounds       int                   `json:"rounds"`
-	Peak         float64               `json:"peak_gflops,omitempty"`  // of one core, measured in this run
-	Write        map[int]float64       `json:"write_gbytes,omitempty"` // GB/s by number of threads, measured in this run
+	Version string   `json:"version"`
+	Go      string   `json:"go"`
+	Machine string   `json:"machine"`
+	Backend []string `json:"backends"`
+	Advice  []string `json:"advice,omitempty"` // what would make backends faster
+	Peers   string   `json:"peers,omitempty"`
+	SIMD    string   `json:"simd"`
+	Rounds  int      `json:"rounds"`
+	Peak    float64  `json:"peak_gflops,omitempty"` // of one core, measured in this run
+	// GB/s by number of threads, measured in this run
+	Write        map[int]float64       `json:"write_gbytes,omitempty"`
 	Measurements []measure.Measurement `json:"figures"`
 	Scores       []peers.Score         `json:"objectives,omitempty"` // of methods that both sides fit
 }
@@ -115,14 +117,17 @@ older processor than this one, and what to set.`,
 				return err
 			}
 			return a.runMicro(cmd.Context(), s, micro.Options{
-				Cases: s.cases, Sizes: sizes, Threads: s.threads, SIMD: a.Getenv(session.SIMDVariable), Against: against,
+				Cases: s.cases, Sizes: sizes, Threads: s.threads, SIMD: a.Getenv(session.SIMDVariable),
+				Against: against,
 			})
 		},
 	}
 	f := cmd.Flags()
 	s.add(f, micro.Cases())
 	f.IntSliceVar(&sizes, "sizes", nil, "orders of the matrices (default each operation's own)")
-	f.StringSliceVar(&against, "against", nil, "`BACKENDS` to compare with, of gonum, native and, in the netlib build, netlib (default the fastest other backend)")
+	f.StringSliceVar(&against, "against", nil,
+		"`BACKENDS` to compare with, of gonum, native and, in the netlib build, netlib (default the "+
+			"fastest other backend)")
 	usage.CompleteWith(cmd, "case", micro.Cases()...)
 	usage.CompleteWith(cmd, "against", backends.Names()...)
 	return cmd
@@ -146,7 +151,10 @@ func (a *app) runMicro(ctx context.Context, s speedFlags, o micro.Options) error
 	}
 	bar := a.Progress()
 	defer bar.Done()
-	r.Measurements, err = measure.Run(ctx, works, measure.Options{Rounds: s.rounds, Progress: func(done, total int, w measure.Work) { showWork(bar, done, total, w) }})
+	r.Measurements, err = measure.Run(ctx, works,
+		measure.Options{Rounds: s.rounds, Progress: func(done, total int, w measure.Work) {
+			showWork(bar, done, total, w)
+		}})
 	if err != nil {
 		return err
 	}
@@ -211,7 +219,8 @@ core for this processor, unless OPENBLAS_CORETYPE chooses one.`,
 	}
 	f := cmd.Flags()
 	s.add(f, slices.Concat(peers.Names(), peers.ContestNames()))
-	f.StringSliceVar(&sets, "sets", nil, "data `SETS` of rca to mpck, of "+strings.Join(peers.Sets(), ", ")+" (default all)")
+	f.StringSliceVar(&sets, "sets", nil,
+		"data `SETS` of rca to mpck, of "+strings.Join(peers.Sets(), ", ")+" (default all)")
 	usage.CompleteWith(cmd, "sets", peers.Sets()...)
 	f.StringVar(&python, "python", "python3", "`PROGRAM` that is the Python interpreter")
 	usage.CompleteWith(cmd, "case", slices.Concat(peers.Names(), peers.ContestNames())...)
@@ -242,7 +251,8 @@ func (a *app) runPeers(ctx context.Context, s speedFlags, python string, sets []
 }
 
 // comparePeers measures all cases with a given number of threads.
-func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *session.Progress, cases []peers.Case, contests []peers.Contest, python string, threads int) (err error) {
+func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *session.Progress, cases []peers.Case,
+	contests []peers.Contest, python string, threads int) (err error) {
 	subject, err := a.speedSubject(threads)
 	if err != nil {
 		return err
@@ -306,7 +316,8 @@ func (r speedReport) text(w io.Writer) {
 	fmt.Fprintln(w, "work\tsize\tthreads\twho\tseconds\tGF/s\tof limit\tratio\tfrom\tto")
 	for _, f := range r.Measurements {
 		for _, e := range f.Entries {
-			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.4g\t%s\t%s\t%.2f\t%.2f\t%.2f\n", f.Name, f.Size, f.Threads, e.Name,
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.4g\t%s\t%s\t%.2f\t%.2f\t%.2f\n", f.Name, f.Size, f.Threads,
+				e.Name,
 				e.Seconds.Median, rate(f, e), unlessZero(r.limit(f)/e.Seconds.Median, 2),
 				e.Ratio.Median, e.Ratio.Min, e.Ratio.Max)
 		}
@@ -325,7 +336,8 @@ func (r speedReport) objectives(w io.Writer) {
 		if s.Higher {
 			better = "higher"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.8g\t%.8g\t%s\t%s\t%s\n", s.Name, s.Set, s.Ours, s.Theirs, better, unlessZero(s.Reached, 4), unlessZero(s.Ratio, 4))
+		fmt.Fprintf(w, "%s\t%s\t%.8g\t%.8g\t%s\t%s\t%s\n", s.Name, s.Set, s.Ours, s.Theirs, better,
+			unlessZero(s.Reached, 4), unlessZero(s.Ratio, 4))
 	}
 }
 

@@ -32,7 +32,8 @@ how many queries k-means in the learned metric is as good as with 1.2 random pai
 			}
 			for _, name := range o.Sets {
 				if name == "" || strings.ContainsAny(name, `/\`) {
-					return &fault.ParamError{Param: "--sets", Value: name, Want: "names of .csv files in the folder, without their ending"}
+					return &fault.ParamError{Param: "--sets", Value: name,
+						Want: "names of .csv files in the folder, without their ending"}
 				}
 			}
 			if err := p.findData(a, []string{o.Sets[0] + ".csv"}); err != nil {
@@ -44,7 +45,8 @@ how many queries k-means in the learned metric is as good as with 1.2 random pai
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.Sets, "sets", queries.Sets(), "data `SETS`, the names of .csv files in DIR")
-	f.StringVarP(&o.System, "method", "m", "npkl", "the `METHOD` to fit, with parameters that differ from its defaults: \"npkl C=10\"")
+	f.StringVarP(&o.System, "method", "m", "npkl",
+		"the `METHOD` to fit, with parameters that differ from its defaults: \"npkl C=10\"")
 	f.BoolVar(&o.Classes, "classes", false, "give the number of classes to active learning, as to k-means")
 	f.IntVar(&o.Repetitions, "repetitions", 5, "number of repetitions")
 	usage.SeedFlag(f, &o.Seed)

@@ -37,7 +37,8 @@ type throughputFlags struct {
 
 // pageFlag defines the flag of a page to fill.
 func pageFlag(f *pflag.FlagSet, to *string) {
-	f.StringVar(to, "page", "", "the page, a `FILE` .md, in which to replace the part about this, with the picture in the folder "+pictures+" next to it")
+	f.StringVar(to, "page", "",
+		"the page, a `FILE` .md, in which to replace the part about this, with the picture in the folder "+pictures+" next to it")
 }
 
 func newThroughput(a *app) *cobra.Command {
@@ -65,17 +66,21 @@ The files are in a new folder for temporary files (in TMPDIR): 6.3 kB for each o
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runThroughput(cmd, &t) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&t.Cases, "case", nil, "`CASES` to measure, of "+strings.Join(throughput.Cases(), ", ")+" (default all)")
-	f.IntSliceVar(&t.Goroutines, "goroutines", []int{1, 2, 4, 8}, "increasing `NUMBERS` of goroutines that fit, from 1")
+	f.StringSliceVar(&t.Cases, "case", nil,
+		"`CASES` to measure, of "+strings.Join(throughput.Cases(), ", ")+" (default all)")
+	f.IntSliceVar(&t.Goroutines, "goroutines", []int{1, 2, 4, 8},
+		"increasing `NUMBERS` of goroutines that fit, from 1")
 	f.IntVar(&t.Rounds, "rounds", 5, "`NUMBER` of rounds of each measurement")
 	f.IntVar(&t.Rows, "rows", 60_000, "`NUMBER` of rows of the embedded file")
 	f.IntVar(&t.StreamRows, "stream-rows", 1_000_000, "`NUMBER` of rows of the stream")
 	t.csv = 64_000_000
 	f.Var(&t.csv, "csv-size", "approximate `SIZE` of the CSV files")
 	f.DurationVar(&t.MinTime, "min-time", 0, "minimum `TIME` of the fits of a round (default 1s)")
-	f.StringVar(&t.program, "mustlink", "", "the `EXECUTABLE` of mustlink that embeds (default the one next to this program or in PATH)")
+	f.StringVar(&t.program, "mustlink", "",
+		"the `EXECUTABLE` of mustlink that embeds (default the one next to this program or in PATH)")
 	f.IntVar(&t.Threads, "threads", 0, "`NUMBER` of threads of embedding; 0: all processors")
-	f.StringVarP(&t.out, "output", "o", session.Stream, "the `FILE` to write, .md or .json; for fits also .png, .svg or .pdf")
+	f.StringVarP(&t.out, "output", "o", session.Stream,
+		"the `FILE` to write, .md or .json; for fits also .png, .svg or .pdf")
 	pageFlag(f, &t.page)
 	usage.CompleteWith(cmd, "case", throughput.Cases()...)
 	return cmd
@@ -116,14 +121,17 @@ func (a *app) runThroughput(cmd *cobra.Command, t *throughputFlags) error {
 		return throughput.Run(cmd.Context(), t.Options)
 	})
 	if err != nil {
-		return usage.RenameParams(err, "case", "--case", "goroutines", "--goroutines", "program", "--mustlink")
+		return usage.RenameParams(err, "case", "--case", "goroutines", "--goroutines", "program",
+			"--mustlink")
 	}
-	r := throughputReport{fittimes.Setup{Machine: machine(), Builds: []fittimes.Build{build}, Threads: found.Threads, Rounds: found.Rounds}, found}
+	r := throughputReport{fittimes.Setup{Machine: machine(), Builds: []fittimes.Build{build},
+		Threads: found.Threads, Rounds: found.Rounds}, found}
 	var panels []view.Panel
 	if len(found.Fits) > 0 {
 		panels = found.Panels()
 	}
-	return product{numbers: r, text: r.Setup.Markdown() + found.Markdown(), panels: drawn(panels), across: 2}.writeWith(a, t.page, throughputPart, t.out)
+	return product{numbers: r, text: r.Setup.Markdown() + found.Markdown(), panels: drawn(panels),
+		across: 2}.writeWith(a, t.page, throughputPart, t.out)
 }
 
 // findProgram returns the path of the executable of mustlink: the given one, or the one in the
@@ -132,7 +140,8 @@ func findProgram(given, folder string) (string, error) {
 	if given != "" {
 		path, err := exec.LookPath(given)
 		if err != nil {
-			return "", &fault.ParamError{Param: "--mustlink", Value: given, Want: "an executable of mustlink (make build builds it)"}
+			return "", &fault.ParamError{Param: "--mustlink", Value: given,
+				Want: "an executable of mustlink (make build builds it)"}
 		}
 		return path, nil
 	}

@@ -42,7 +42,8 @@ program, about 20 MB.`,
 func (a *app) time(ctx context.Context, out string, args []string) error {
 	program, err := exec.LookPath(args[0])
 	if err != nil {
-		return &fault.ParamError{Param: "COMMAND", Value: args[0], Want: "a program in PATH, or the path of one"}
+		return &fault.ParamError{Param: "COMMAND", Value: args[0],
+			Want: "a program in PATH, or the path of one"}
 	}
 	cmd := exec.CommandContext(ctx, program, args[1:]...)
 	measure.Interruptible(cmd)

@@ -46,14 +46,16 @@ With --stages, print also in which functions that time passes, the innermost fir
 			}
 			report := workersReport{Machine: machine(), Fits: []workers.Result{}}
 			if !a.JSON {
-				fmt.Fprintf(a.Stdout, "%s; %d rows, %d features, %d links\n", report.Machine, o.Rows, o.Features, o.Links)
+				fmt.Fprintf(a.Stdout, "%s; %d rows, %d features, %d links\n", report.Machine, o.Rows,
+					o.Features, o.Links)
 			}
 			err := workers.Run(cmd.Context(), o, func(r workers.Result) {
 				report.Fits = append(report.Fits, r)
 				if a.JSON {
 					return
 				}
-				fmt.Fprintf(a.Stdout, "%-12s %3d workers  %8.3f s (processors %8.3f s)  %6.2f times as fast, alone %.3f\n",
+				fmt.Fprintf(a.Stdout,
+					"%-12s %3d workers  %8.3f s (processors %8.3f s)  %6.2f times as fast, alone %.3f\n",
 					r.Method, r.Workers, r.Seconds, r.CPU, r.Times, r.Alone)
 				for _, s := range r.Stages {
 					if stages {
@@ -68,7 +70,8 @@ With --stages, print also in which functions that time passes, the innermost fir
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.Methods, "methods", []string{"krca", "kbeta", "npkl", "lleratio", "gml", "itml"}, "`METHODS` to fit, each with parameters that differ from its defaults")
+	f.StringSliceVar(&o.Methods, "methods", []string{"krca", "kbeta", "npkl", "lleratio", "gml", "itml"},
+		"`METHODS` to fit, each with parameters that differ from its defaults")
 	f.IntSliceVar(&o.Workers, "numbers", []int{1, 2}, "`NUMBERS` of workers to compare with the first")
 	f.IntVar(&o.Rows, "rows", 8000, "number of rows")
 	f.IntVar(&o.Features, "features", 20, "number of features")

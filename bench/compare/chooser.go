@@ -46,7 +46,8 @@ func newChooser(params map[string]string, seed uint64, classes int) (algorithms.
 			}
 			c.options.Margin = margin
 		default:
-			return nil, fault.Unknown("parameter of select", name, []string{"criterion", "halving", "incumbent", "margin", "methods"})
+			return nil, fault.Unknown("parameter of select", name,
+				[]string{"criterion", "halving", "incumbent", "margin", "methods"})
 		}
 	}
 	list, err := selection.Defaults(methods)
@@ -68,7 +69,8 @@ func newChooser(params map[string]string, seed uint64, classes int) (algorithms.
 func (chooser) Method() string { return selects }
 
 // Fit selects a candidate and fits it with all links.
-func (c chooser) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+func (c chooser) Fit(ctx context.Context, eng *engine.Engine, x points.Points,
+	set *links.Set) (algorithms.Model, error) {
 	r, err := selection.Select(ctx, eng, x, set, c.options)
 	if err != nil {
 		return nil, err

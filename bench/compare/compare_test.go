@@ -89,7 +89,8 @@ func TestDrawLinks(t *testing.T) {
 		if none != 0 || len(clean) != must+cannot {
 			t.Fatalf("%d wrong links among %d: want 0 among %d", none, len(clean), must+cannot)
 		}
-		if want := int(math.Round(share*float64(must))) + int(math.Round(share*float64(cannot))); some != want {
+		if want := int(math.Round(share*float64(must))) +
+			int(math.Round(share*float64(cannot))); some != want {
 			t.Fatalf("%d wrong links: want %d", some, want)
 		}
 		for pair := range dirty {
@@ -139,7 +140,8 @@ func TestHalves(t *testing.T) {
 			squares += training.x.Row(i)[j] * training.x.Row(i)[j]
 		}
 		if n := float64(training.x.N); math.Abs(sum/n) > 1e-12 || math.Abs(squares/n-1) > 1e-12 {
-			t.Errorf("feature %d of the training rows has mean %g and variance %g: want 0 and 1", j, sum/n, squares/n)
+			t.Errorf("feature %d of the training rows has mean %g and variance %g: want 0 and 1", j, sum/n,
+				squares/n)
 		}
 	}
 
@@ -156,7 +158,8 @@ func TestHalves(t *testing.T) {
 	}
 	for i := range wide.N {
 		for j := range i {
-			want, got := points.SquaredDistance(wide.Row(i), wide.Row(j)), points.SquaredDistance(y[0].Row(i), y[0].Row(j))
+			want, got := points.SquaredDistance(wide.Row(i), wide.Row(j)),
+				points.SquaredDistance(y[0].Row(i), y[0].Row(j))
 			if math.Abs(got-want) > 1e-9*want {
 				t.Errorf("squared distance of rows %d and %d is %g: want %g", i, j, got, want)
 			}
@@ -186,7 +189,8 @@ func TestCross(t *testing.T) {
 			for r, trial := range one.Results[s].Trials {
 				for i := range trial {
 					if !slices.Equal(trial[i][:fitSeconds], again.Results[s].Trials[r][i][:fitSeconds]) {
-						t.Fatalf("set %d, repetition %d, %s: %v, with another number of workers %v", s, r, o.Systems[i], trial[i], again.Results[s].Trials[r][i])
+						t.Fatalf("set %d, repetition %d, %s: %v, with another number of workers %v", s, r,
+							o.Systems[i], trial[i], again.Results[s].Trials[r][i])
 					}
 				}
 			}
@@ -212,7 +216,8 @@ func TestCross(t *testing.T) {
 		t.Fatal(err)
 	}
 	var picture bytes.Buffer
-	if err := view.Write(&picture, "svg", view.Size{}, panels...); err != nil || !bytes.Contains(picture.Bytes(), []byte("krca")) {
+	if err := view.Write(&picture, "svg", view.Size{}, panels...); err != nil ||
+		!bytes.Contains(picture.Bytes(), []byte("krca")) {
 		t.Errorf("picture of %d bytes, error %v", picture.Len(), err)
 	}
 }
@@ -239,7 +244,8 @@ func TestMeasures(t *testing.T) {
 			t.Errorf("%s is %g: want 1", name, v[m])
 		}
 	}
-	h.labels = slices.Clone(h.labels) // two rows in classes of their own: none of their neighbors is of these classes
+	// two rows in classes of their own: none of their neighbors is of these classes
+	h.labels = slices.Clone(h.labels)
 	h.labels[0], h.labels[2] = "c", "d"
 	p = &problem{training: h, heldOut: h, links: none}
 	if v, err = p.values(context.Background(), newEngine(t, 1), Raw); err != nil {
@@ -250,14 +256,16 @@ func TestMeasures(t *testing.T) {
 	}
 	got, err := score.AdjustedRand(h.labels, []int{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1})
 	if err != nil || v[trainingARI] > got+1e-12 {
-		t.Errorf("adjusted Rand index %g: want %g, that of the classes themselves, error %v", v[trainingARI], got, err)
+		t.Errorf("adjusted Rand index %g: want %g, that of the classes themselves, error %v", v[trainingARI],
+			got, err)
 	}
 }
 
 // TestFailure: a system that cannot fit has no values, also when they come from the state file; the
 // page names it, and it ranks last.
 func TestFailure(t *testing.T) {
-	o := Options{Systems: []string{Raw, "npkl neighbors=1000", "rca"}, Repetitions: 2, Seed: 4, Data: folder(t), State: filepath.Join(t.TempDir(), "state")}
+	o := Options{Systems: []string{Raw, "npkl neighbors=1000", "rca"}, Repetitions: 2, Seed: 4,
+		Data: folder(t), State: filepath.Join(t.TempDir(), "state")}
 	for run, failures := range []int{4, 0} { // the second run takes all from the state file
 		c, err := Run(context.Background(), newEngine(t, 2), o)
 		if err != nil {
@@ -289,15 +297,18 @@ func TestFailure(t *testing.T) {
 // TestChooser: the system that selects a method is as good as its best candidate on a set where
 // linear methods fail.
 func TestChooser(t *testing.T) {
-	o := Options{Sets: []string{"iris"}, Systems: []string{"rca", "krca", "select methods=krca+rca"}, Repetitions: 2, Seed: 4, Data: folderOf(t, 200),
+	o := Options{Sets: []string{"iris"}, Systems: []string{"rca", "krca", "select methods=krca+rca"},
+		Repetitions: 2, Seed: 4, Data: folderOf(t, 200),
 		Links: Links{PerRow: 3}}
 	c, err := Run(context.Background(), newEngine(t, 2), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	of := c.Results[0].Ours
-	if line, bent, chosen := of[0][trainingRand].Mean, of[1][trainingRand].Mean, of[2][trainingRand].Mean; chosen < line+0.2 || chosen < bent-0.05 {
-		t.Errorf("balanced Rand %.3f of the linear method, %.3f of the other, %.3f of the selected one", line, bent, chosen)
+	if line, bent, chosen := of[0][trainingRand].Mean, of[1][trainingRand].Mean,
+		of[2][trainingRand].Mean; chosen < line+0.2 || chosen < bent-0.05 {
+		t.Errorf("balanced Rand %.3f of the linear method, %.3f of the other, %.3f of the selected one", line,
+			bent, chosen)
 	}
 }
 
@@ -334,7 +345,8 @@ func TestSummaries(t *testing.T) {
 		t.Errorf("mean %g, above on %d: want 2.05 and 3", got, all[1].Above[trainingRand])
 	}
 	if got := all[2].Mean[trainingRand]; math.Abs(got-2.55) > 1e-12 || all[2].Above[trainingRand] != 2 {
-		t.Errorf("mean %g over the sets with values, above on %d: want 2.55 and 2", got, all[2].Above[trainingRand])
+		t.Errorf("mean %g over the sets with values, above on %d: want 2.55 and 2", got,
+			all[2].Above[trainingRand])
 	}
 	if in := all[1].Interval[trainingRand]; !(in.Low >= 2 && in.High <= 2.1 && in.Low < in.High) {
 		t.Errorf("interval %v: want one between 2 and 2.1", in)
@@ -353,7 +365,8 @@ func TestSummaries(t *testing.T) {
 // TestCurves: all draws have values, those of raw points do not depend on the number of links, and
 // the page and the picture are written.
 func TestCurves(t *testing.T) {
-	o := Options{Sets: []string{"iris"}, Systems: []string{Raw, "rca"}, Repetitions: 1, Seed: 2, Data: folder(t)}
+	o := Options{Sets: []string{"iris"}, Systems: []string{Raw, "rca"}, Repetitions: 1, Seed: 2,
+		Data: folder(t)}
 	c, err := RunCurves(context.Background(), newEngine(t, 1), o)
 	if err != nil {
 		t.Fatal(err)
@@ -416,7 +429,8 @@ func TestSetsOfTheFolder(t *testing.T) {
 			continue
 		}
 		training, heldOut, err := r.halves(context.Background(), eng, 200, 1)
-		if err != nil || training.x.D != heldOut.x.D || training.x.Validate() != nil || heldOut.x.Validate() != nil {
+		if err != nil || training.x.D != heldOut.x.D || training.x.Validate() != nil ||
+			heldOut.x.Validate() != nil {
 			t.Errorf("%s: %d and %d features, error %v", s.Name, training.x.D, heldOut.x.D, err)
 		}
 	}

@@ -34,9 +34,10 @@ type Options struct {
 
 // Cross is the cross table of systems and data sets.
 type Cross struct {
-	Systems  []string        `json:"systems"`
-	Measures []string        `json:"measures"`
-	Results  []*paper.Result `json:"results"` // one for each data set: a row for each system, a column for each measure
+	Systems  []string `json:"systems"`
+	Measures []string `json:"measures"`
+	// one for each data set: a row for each system, a column for each measure
+	Results  []*paper.Result `json:"results"`
 	Missing  []string        `json:"missing,omitempty"`
 	Failures []Failure       `json:"failures,omitempty"`
 	Build    paper.Build     `json:"build"`
@@ -77,11 +78,14 @@ func (l Links) perRow() float64 {
 // and where [paper.Run] fails.
 func Run(ctx context.Context, eng *engine.Engine, o Options) (*Cross, error) {
 	var failed failures
-	results, missing, err := o.run(ctx, eng, crossRepetitions, func(s Set, systems []string) paper.Table { return crossTable(s, systems, o.Links, &failed) })
+	results, missing, err := o.run(ctx, eng, crossRepetitions, func(s Set, systems []string) paper.Table {
+		return crossTable(s, systems, o.Links, &failed)
+	})
 	if err != nil {
 		return nil, err
 	}
-	c := &Cross{Systems: o.systems(), Measures: Measures(), Results: results, Missing: missing, Failures: failed.list, Build: results[0].Build}
+	c := &Cross{Systems: o.systems(), Measures: Measures(), Results: results, Missing: missing,
+		Failures: failed.list, Build: results[0].Build}
 	for _, r := range results {
 		c.Seconds += r.Seconds
 	}
@@ -89,7 +93,8 @@ func Run(ctx context.Context, eng *engine.Engine, o Options) (*Cross, error) {
 }
 
 // run runs the tables of all sets, one after the other.
-func (o Options) run(ctx context.Context, eng *engine.Engine, repetitions int, table func(Set, []string) paper.Table) (results []*paper.Result, missing []string, err error) {
+func (o Options) run(ctx context.Context, eng *engine.Engine, repetitions int,
+	table func(Set, []string) paper.Table) (results []*paper.Result, missing []string, err error) {
 	sets, missing, err := o.sets()
 	if err != nil {
 		return nil, nil, err
@@ -150,7 +155,8 @@ func (o Options) sets() (sets []Set, missing []string, err error) {
 		}
 	}
 	if len(sets) == 0 {
-		return nil, nil, &fault.ParamError{Param: "folder of data sets", Value: o.Data, Want: "the folder that holds " + Sets()[0].Files[0] + " and others"}
+		return nil, nil, &fault.ParamError{Param: "folder of data sets", Value: o.Data,
+			Want: "the folder that holds " + Sets()[0].Files[0] + " and others"}
 	}
 	return append(sets, o.more...), missing, nil
 }
@@ -200,9 +206,13 @@ func (f *failures) add(set, system string, repetition int, err error) {
 // crossTable returns the part of the cross table for one set.
 func crossTable(s Set, systems []string, l Links, failed *failures) paper.Table {
 	t := paper.Table{
-		Name: "cross-" + s.Name, Label: "Cross table", Caption: "all systems on " + s.Name, Columns: Measures(),
-		Data: s.Files, Steps: len(systems), Decimals: 3, Gaps: true, Repetitions: crossRepetitions, Setup: setup(systems, l), Revision: 2,
-		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
+		Name: "cross-" + s.Name, Label: "Cross table", Caption: "all systems on " + s.Name,
+		Columns: Measures(),
+		Data:    s.Files, Steps: len(systems), Decimals: 3, Gaps: true, Repetitions: crossRepetitions,
+		Setup: setup(systems, l), Revision: 2,
+		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) {
+			return s.read(t.Path)
+		},
 		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
 			p, err := drawn(ctx, eng, t, l)
 			if err != nil {
@@ -237,10 +247,24 @@ func wrongly(share float64) string {
 // setup describes how the values are computed, including the defaults of every method.
 func setup(systems []string, l Links) []string {
 	lines := []string{
-		fmt.Sprintf("Rows: at most %d of a set, drawn again in every repetition, in proportion to the classes. Half of them are training rows; the others are held-out rows, which are only embedded.", maxRows),
-		fmt.Sprintf("Features: with fewer than %d features, a set is standardized by its training rows. Words are weighted by inverse document frequency, and rows have unit length. Sets with more features, and protein sequences (cosine of the counts of words of three letters, superfamilies of at least %d), are replaced by the %d leading principal coordinates of the training rows, for all systems.", fewFeatures, familyRows, fewFeatures),
-		fmt.Sprintf("Links: %g times the number of training rows, half must-links and half cannot-links, drawn from all pairs of training rows; the same for all systems.%s", l.perRow(), wrongly(l.Wrong)),
-		fmt.Sprintf("k-means runs on each half separately, with as many clusters as classes, the best of %d k-means++ starts and the same seed for all systems. The %d nearest neighbors are training rows; a training row is not its own neighbor.", restarts, votes),
+		fmt.Sprintf("Rows: at most %d of a set, drawn again in every repetition, in proportion to the "+
+			"classes. Half of them are training rows; the others are held-out rows, which are only embedded.",
+			maxRows),
+		fmt.Sprintf("Features: with fewer than %d features, a set is standardized by its training rows. "+
+			"Words are weighted by inverse document frequency, and rows have unit length. Sets with more "+
+			"features, and "+
+			"protein sequences (cosine of the counts of words of three letters, superfamilies of at least "+
+			"%d), are "+
+			"replaced by the %d leading principal coordinates of the training rows, for all systems.",
+			fewFeatures,
+			familyRows, fewFeatures),
+		fmt.Sprintf("Links: %g times the number of training rows, half must-links and half cannot-links, "+
+			"drawn from all pairs of training rows; the same for all systems.%s", l.perRow(),
+			wrongly(l.Wrong)),
+		fmt.Sprintf("k-means runs on each half separately, with as many clusters as classes, the best of "+
+			"%d k-means++ starts and the same seed for all systems. The %d nearest neighbors are training "+
+			"rows; a "+
+			"training row is not its own neighbor.", restarts, votes),
 		"Every method runs with its defaults, on one thread:",
 	}
 	for _, name := range systems {

@@ -40,11 +40,14 @@ func RunCurves(ctx context.Context, eng *engine.Engine, o Options) (*Curves, err
 		o.Sets = curveSets()
 	}
 	var failed failures
-	results, missing, err := o.run(ctx, eng, curveRepetitions, func(s Set, systems []string) paper.Table { return curveTable(s, systems, &failed) })
+	results, missing, err := o.run(ctx, eng, curveRepetitions, func(s Set, systems []string) paper.Table {
+		return curveTable(s, systems, &failed)
+	})
 	if err != nil {
 		return nil, err
 	}
-	c := &Curves{Systems: o.systems(), Counts: Counts(), Wrong: Shares(), Results: results, Missing: missing, Failures: failed.list, Build: results[0].Build}
+	c := &Curves{Systems: o.systems(), Counts: Counts(), Wrong: Shares(), Results: results, Missing: missing,
+		Failures: failed.list, Build: results[0].Build}
 	for _, r := range results {
 		c.Seconds += r.Seconds
 	}
@@ -77,9 +80,13 @@ const perDraw = 2
 // curveTable returns the table of a set.
 func curveTable(s Set, systems []string, failed *failures) paper.Table {
 	t := paper.Table{
-		Name: "curves-" + s.Name, Label: "Learning curves", Caption: "all systems on " + s.Name + ", balanced Rand index of k-means",
-		Data: s.Files, Steps: len(systems) * len(draws()), Decimals: 3, Gaps: true, Repetitions: curveRepetitions, Setup: setup(systems, Links{}), Revision: 1,
-		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
+		Name: "curves-" + s.Name, Label: "Learning curves", Caption: "all systems on " + s.Name +
+			", balanced Rand index of k-means",
+		Data: s.Files, Steps: len(systems) * len(draws()), Decimals: 3, Gaps: true,
+		Repetitions: curveRepetitions, Setup: setup(systems, Links{}), Revision: 1,
+		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) {
+			return s.read(t.Path)
+		},
 		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
 			return curveTrial(ctx, eng, t, s, systems, failed)
 		},
@@ -95,7 +102,8 @@ func curveTable(s Set, systems []string, failed *failures) paper.Table {
 
 // curveTrial is a repetition. All draws of links have the same halves, a draw of more links
 // contains the draws of fewer, and all shares of wrong links have the same pairs.
-func curveTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, systems []string, failed *failures) ([][]float64, error) {
+func curveTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, systems []string,
+	failed *failures) ([][]float64, error) {
 	training, heldOut, err := t.Shared.(*rows).halves(ctx, eng, maxRows, t.Seed(0))
 	if err != nil {
 		return nil, err

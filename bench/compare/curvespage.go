@@ -23,7 +23,9 @@ func column(draw int, heldOut bool) int {
 func (c *Curves) Markdown() (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Learning curves: number of links and share of wrong links\n\n")
-	fmt.Fprintf(&b, "Balanced Rand index of k-means, mean of %d repetitions, training rows / held-out rows. Where a set has fewer pairs than the number of links, all pairs are links.\n\n", c.Results[0].Repetitions)
+	fmt.Fprintf(&b, "Balanced Rand index of k-means, mean of %d repetitions, training rows / held-out "+
+		"rows. Where a set has fewer pairs than the number of links, all pairs are links.\n\n",
+		c.Results[0].Repetitions)
 	c.averaged(&b)
 	for s := range c.Results {
 		fmt.Fprintf(&b, "## %s\n\n", c.set(s))
@@ -62,7 +64,8 @@ func (c *Curves) table(b *strings.Builder, value func(system, col int) float64) 
 		for i, system := range c.Systems {
 			fmt.Fprintf(b, "| %s |", system)
 			for _, k := range part {
-				fmt.Fprintf(b, " %s / %s |", number(value(i, column(k, false)), false), number(value(i, column(k, true)), false))
+				fmt.Fprintf(b, " %s / %s |", number(value(i, column(k, false)), false),
+					number(value(i, column(k, true)), false))
 			}
 			b.WriteByte('\n')
 		}

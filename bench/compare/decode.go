@@ -33,7 +33,8 @@ func Decode(text []byte) (Drawable, error) {
 		return &c, nil
 	case len(kind.Links) > 0:
 		var c Curves
-		if json.Unmarshal(text, &c) != nil || !whole(c.Results, len(c.Systems), perDraw*(len(c.Counts)+len(c.Wrong))) {
+		if json.Unmarshal(text, &c) != nil ||
+			!whole(c.Results, len(c.Systems), perDraw*(len(c.Counts)+len(c.Wrong))) {
 			return nil, bad
 		}
 		return &c, nil

@@ -47,7 +47,9 @@ func FuzzDecode(f *testing.F) {
 
 // FuzzSystem: any text is a system with a learner of its method, or an input error.
 func FuzzSystem(f *testing.F) {
-	for _, text := range []string{"gml gamma=3 kernel=linear", "krca", "select criterion=links methods=krca+rca", "select methods=", "", "krca eps", "krca =1", "rca kernel=rbf:mean", "select criterion=no"} {
+	for _, text := range []string{"gml gamma=3 kernel=linear", "krca",
+		"select criterion=links methods=krca+rca", "select methods=", "", "krca eps", "krca =1",
+		"rca kernel=rbf:mean", "select criterion=no"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

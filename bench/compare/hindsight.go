@@ -52,7 +52,8 @@ const (
 
 // HindsightMeasures returns the names of the columns of [RunHindsight].
 func HindsightMeasures() []string {
-	return []string{"balanced Rand of the choice, held-out", "of the best candidate", "within 0.01 of it", "within 0.02"}
+	return []string{"balanced Rand of the choice, held-out", "of the best candidate", "within 0.01 of it",
+		"within 0.02"}
 }
 
 // cacheBytes bounds the memory of what the systems of a repetition share.
@@ -75,7 +76,8 @@ func RunHindsight(ctx context.Context, eng *engine.Engine, o Options) (*Hindsigh
 		h.Candidates = append(h.Candidates, c.String())
 	}
 	var failed failures
-	h.Results, h.Missing, err = o.run(ctx, eng, hindsightRepetitions, func(s Set, systems []string) paper.Table {
+	h.Results, h.Missing,
+		err = o.run(ctx, eng, hindsightRepetitions, func(s Set, systems []string) paper.Table {
 		return hindsightTable(s, systems, h.Candidates, &failed)
 	})
 	if err != nil {
@@ -91,11 +93,16 @@ func RunHindsight(ctx context.Context, eng *engine.Engine, o Options) (*Hindsigh
 // hindsightTable returns the table of a set.
 func hindsightTable(s Set, systems, candidates []string, failed *failures) paper.Table {
 	t := paper.Table{
-		Name: "hindsight-" + s.Name, Label: "Hindsight", Caption: "choices on " + s.Name, Columns: HindsightMeasures(),
-		Data: s.Files, Steps: len(candidates) + len(systems), Decimals: 3, Gaps: true, Repetitions: hindsightRepetitions,
-		Setup:    append(setup(nil, Links{}), fmt.Sprintf("The %d candidates: %s.", len(candidates), strings.Join(candidates, "; "))),
+		Name: "hindsight-" + s.Name, Label: "Hindsight", Caption: "choices on " + s.Name,
+		Columns: HindsightMeasures(),
+		Data:    s.Files, Steps: len(candidates) + len(systems), Decimals: 3, Gaps: true,
+		Repetitions: hindsightRepetitions,
+		Setup: append(setup(nil, Links{}),
+			fmt.Sprintf("The %d candidates: %s.", len(candidates), strings.Join(candidates, "; "))),
 		Revision: 3,
-		Prepare:  func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
+		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) {
+			return s.read(t.Path)
+		},
 		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
 			p, err := drawn(ctx, eng, t, Links{})
 			if err != nil {
@@ -120,7 +127,8 @@ func hindsightTable(s Set, systems, candidates []string, failed *failures) paper
 
 // hindsightTrial is a repetition: a row for every system, then one for every candidate. The
 // function score returns the index of a system on held-out rows, NaN if it failed.
-func hindsightTrial(systems, candidates []string, score func(system string) (float64, error)) ([][]float64, error) {
+func hindsightTrial(systems, candidates []string,
+	score func(system string) (float64, error)) ([][]float64, error) {
 	values, best := make([][]float64, len(systems)+len(candidates)), math.NaN()
 	for i, system := range slices.Concat(systems, candidates) {
 		v, err := score(system)
@@ -133,7 +141,8 @@ func hindsightTrial(systems, candidates []string, score func(system string) (flo
 		}
 	}
 	for i, row := range values {
-		values[i] = append(row, best, within(row[chosenRand], best, 0.01), within(row[chosenRand], best, 0.02))
+		values[i] = append(row, best, within(row[chosenRand], best, 0.01),
+			within(row[chosenRand], best, 0.02))
 	}
 	return values, nil
 }
@@ -173,22 +182,37 @@ func (h *Hindsight) steadiest(r *paper.Result) float64 {
 // near returns the share of the sets on which the mean of a system over the repetitions is at most
 // a margin below that of the steadiest candidate.
 func (h *Hindsight) near(system int, margin float64) float64 {
-	return setMean(h.Results, func(r *paper.Result) float64 { return within(r.Ours[system][chosenRand].Mean, h.steadiest(r), margin) })
+	return setMean(h.Results, func(r *paper.Result) float64 {
+		return within(r.Ours[system][chosenRand].Mean, h.steadiest(r), margin)
+	})
 }
 
 // Markdown returns the page.
 func (h *Hindsight) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Selection compared with the best choice in hindsight\n\nMeans over %d data sets, repetitions: %d. The best of %d candidates on the held-out rows, chosen again in each repetition, has the index %.3f. Part of that is luck, which no rule can have. The candidate with the best mean over the repetitions of a set has %.3f.\n\n",
-		len(h.Results), h.Results[0].Repetitions, len(h.Candidates), h.mean(0, bestRand), setMean(h.Results, h.steadiest))
-	b.WriteString("| rule, or method with its defaults | balanced Rand, held-out | within 0.01 of the best of the repetition | within 0.02 | in the mean within 0.01 of the best candidate of the set | within 0.02 |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
+	fmt.Fprintf(&b, "# Selection compared with the best choice in hindsight\n\nMeans over %d data sets, "+
+		"repetitions: %d. The best of %d candidates on the held-out rows, chosen again in each repetition, "+
+		"has the "+
+		"index %.3f. Part of that is luck, which no rule can have. The candidate with the best mean over the "+
+		"repetitions of a set has %.3f.\n\n",
+		len(h.Results), h.Results[0].Repetitions, len(h.Candidates), h.mean(0, bestRand),
+		setMean(h.Results, h.steadiest))
+	b.WriteString("| rule, or method with its defaults | balanced Rand, held-out | within 0.01 of the best " +
+		"of the repetition | within 0.02 | in the mean within 0.01 of the best candidate of the set | " +
+		"within 0.02 " +
+		"|\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
 	for i, system := range h.Systems {
-		fmt.Fprintf(&b, "| %s | %.3f | %.0f %% | %.0f %% | %.0f %% | %.0f %% |\n", system, h.mean(i, chosenRand),
+		fmt.Fprintf(&b, "| %s | %.3f | %.0f %% | %.0f %% | %.0f %% | %.0f %% |\n", system,
+			h.mean(i, chosenRand),
 			100*h.mean(i, withinOne), 100*h.mean(i, withinTwo), 100*h.near(i, 0.01), 100*h.near(i, 0.02))
 	}
-	fmt.Fprintf(&b, "\n## By data set\n\nThe mean of the best candidate of each repetition, the mean of the best candidate of the set, and the means of the systems.\n\n| set | best | best candidate | %s |\n| --- | ---: | ---: |%s\n", strings.Join(h.Systems, " | "), strings.Repeat(" ---: |", len(h.Systems)))
+	fmt.Fprintf(&b, "\n## By data set\n\nThe mean of the best candidate of each repetition, the mean of "+
+		"the best candidate of the set, and the means of the systems.\n\n| set | best | best candidate | "+
+		"%s |\n| "+
+		"--- | ---: | ---: |%s\n", strings.Join(h.Systems, " | "), strings.Repeat(" ---: |", len(h.Systems)))
 	for _, r := range h.Results {
-		fmt.Fprintf(&b, "| %s | %s | %s |", strings.TrimPrefix(r.Table.Name, "hindsight-"), number(r.Ours[0][bestRand].Mean, false), number(h.steadiest(r), false))
+		fmt.Fprintf(&b, "| %s | %s | %s |", strings.TrimPrefix(r.Table.Name, "hindsight-"),
+			number(r.Ours[0][bestRand].Mean, false), number(h.steadiest(r), false))
 		for i := range h.Systems {
 			fmt.Fprintf(&b, " %s |", number(r.Ours[i][chosenRand].Mean, false))
 		}

@@ -21,7 +21,8 @@ func drawLinks(labels []string, total int, wrong float64, seed uint64) (*links.S
 		return set, err
 	}
 	r := rand.New(rand.NewPCG(seed, streamWrong))
-	return links.New(len(labels), append(flip(set.Must(), wrong, links.Cannot, r), flip(set.Cannot(), wrong, links.Must, r)...))
+	return links.New(len(labels),
+		append(flip(set.Must(), wrong, links.Cannot, r), flip(set.Cannot(), wrong, links.Must, r)...))
 }
 
 // flip gives a share of the links the other sign.

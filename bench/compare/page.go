@@ -22,11 +22,13 @@ func (c *Cross) Markdown() (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Cross table: all systems on %d data sets\n\n", len(c.Results))
-	fmt.Fprintf(&b, "Means over the sets, each the mean of %d repetitions; in brackets the %.0f %% interval over draws of rows and links.\n\n", c.Results[0].Repetitions, 100*level)
+	fmt.Fprintf(&b, "Means over the sets, each the mean of %d repetitions; in brackets the %.0f %% "+
+		"interval over draws of rows and links.\n\n", c.Results[0].Repetitions, 100*level)
 	c.overview(&b, summaries)
 	c.quality(&b, summaries, "balanced Rand", trainingRand, heldOutRand)
 	c.quality(&b, summaries, "5-NN accuracy", trainingNeighbors, heldOutNeighbors)
-	c.columns(&b, summaries, "## MAP and AUC of held-out rows, against raw points", []string{"MAP", "AUC"}, heldOutPrecision, heldOutPrecision, heldOutAUC)
+	c.columns(&b, summaries, "## MAP and AUC of held-out rows, against raw points", []string{"MAP", "AUC"},
+		heldOutPrecision, heldOutPrecision, heldOutAUC)
 	if len(c.Results) > 1 {
 		if err := c.ranks(&b); err != nil {
 			return "", err
@@ -59,12 +61,14 @@ func (c *Cross) overview(b *strings.Builder, summaries []Summary) {
 
 // quality writes a measure with its intervals and compares it with that of raw points.
 func (c *Cross) quality(b *strings.Builder, summaries []Summary, name string, training, heldOut int) {
-	c.columns(b, summaries, "## "+name+", against raw points", []string{"training", "held-out"}, heldOut, training, heldOut)
+	c.columns(b, summaries, "## "+name+", against raw points", []string{"training", "held-out"}, heldOut,
+		training, heldOut)
 }
 
 // columns writes measures with their intervals, the number of sets where each system is above raw
 // points, and the probability of that by chance. The systems are in the order of the measure best.
-func (c *Cross) columns(b *strings.Builder, summaries []Summary, title string, names []string, best int, list ...int) {
+func (c *Cross) columns(b *strings.Builder, summaries []Summary, title string, names []string, best int,
+	list ...int) {
 	fmt.Fprintf(b, "%s\n\n| system |", title)
 	for _, name := range names {
 		fmt.Fprintf(b, " %s | above raw on | p |", name)
@@ -84,12 +88,14 @@ func (c *Cross) columns(b *strings.Builder, summaries []Summary, title string, n
 		}
 		b.WriteByte('\n')
 	}
-	b.WriteString("\np: Wilcoxon's test of the means over the sets, two-sided, not corrected for the number of systems.\n\n")
+	b.WriteString("\np: Wilcoxon's test of the means over the sets, two-sided, not corrected for the " +
+		"number of systems.\n\n")
 }
 
 // ranks writes mean ranks.
 func (c *Cross) ranks(b *strings.Builder) error {
-	b.WriteString("## Mean ranks\n\n| system | balanced Rand, training | balanced Rand, held-out | 5-NN accuracy, held-out |\n| --- | ---: | ---: | ---: |\n")
+	b.WriteString("## Mean ranks\n\n| system | balanced Rand, training | balanced Rand, held-out | 5-NN " +
+		"accuracy, held-out |\n| --- | ---: | ---: | ---: |\n")
 	var all []*statistics.Ranking
 	for _, m := range []int{trainingRand, heldOutRand, heldOutNeighbors} {
 		r, err := c.Ranking(m)
@@ -99,9 +105,11 @@ func (c *Cross) ranks(b *strings.Builder) error {
 		all = append(all, r)
 	}
 	for _, i := range byRank(all[1].Mean) {
-		fmt.Fprintf(b, "| %s | %.1f | %.1f | %.1f |\n", c.Systems[i], all[0].Mean[i], all[1].Mean[i], all[2].Mean[i])
+		fmt.Fprintf(b, "| %s | %.1f | %.1f | %.1f |\n", c.Systems[i], all[0].Mean[i], all[1].Mean[i],
+			all[2].Mean[i])
 	}
-	fmt.Fprintf(b, "\nRank 1 is best. Mean ranks differ if they are more than %.1f apart (Nemenyi, 0.05 over all pairs). Friedman's test that all systems are equal: p = %s, %s and %s.\n\n",
+	fmt.Fprintf(b, "\nRank 1 is best. Mean ranks differ if they are more than %.1f apart (Nemenyi, 0.05 "+
+		"over all pairs). Friedman's test that all systems are equal: p = %s, %s and %s.\n\n",
 		all[0].Critical, probability(all[0].P), probability(all[1].P), probability(all[2].P))
 	return nil
 }
@@ -150,7 +158,9 @@ func (c *Cross) failures(b *strings.Builder) {
 				}
 			}
 			if n > 0 {
-				lines = append(lines, fmt.Sprintf("- %s on %s: %d of %d repetitions.", system, strings.TrimPrefix(r.Table.Name, "cross-"), n, r.Repetitions))
+				lines = append(lines,
+					fmt.Sprintf("- %s on %s: %d of %d repetitions.", system,
+						strings.TrimPrefix(r.Table.Name, "cross-"), n, r.Repetitions))
 			}
 		}
 	}
@@ -167,7 +177,8 @@ func (c *Cross) Panels() ([]view.Panel, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := view.Ranks{Title: Measures()[m] + " rows", XLabel: "mean rank; bars apart differ", Critical: r.Critical}
+		p := view.Ranks{Title: Measures()[m] + " rows", XLabel: "mean rank; bars apart differ",
+			Critical: r.Critical}
 		for _, i := range byRank(r.Mean) {
 			method, err := catalog.Lookup(c.Systems[i])
 			p.Names, p.Mean = append(p.Names, c.Systems[i]), append(p.Mean, r.Mean[i])
@@ -179,7 +190,8 @@ func (c *Cross) Panels() ([]view.Panel, error) {
 }
 
 // provenance writes the set-up of the run, its command and its build.
-func provenance(b *strings.Builder, command string, results []*paper.Result, missing []string, build paper.Build, seconds float64) {
+func provenance(b *strings.Builder, command string, results []*paper.Result, missing []string,
+	build paper.Build, seconds float64) {
 	b.WriteString("## Set-up\n\n")
 	for _, line := range results[0].Table.Setup {
 		fmt.Fprintf(b, "- %s\n", line)
@@ -191,7 +203,9 @@ func provenance(b *strings.Builder, command string, results []*paper.Result, mis
 	for _, r := range results {
 		resumed += r.Resumed
 	}
-	fmt.Fprintf(b, "\n## Made with\n\n    mustlink-bench %s --repetitions %d --seed %d --data DIR\n\n- Build: %s\n- Wall time: %s", command, results[0].Repetitions, results[0].Seed, build, time.Duration(seconds*float64(time.Second)).Round(time.Second))
+	fmt.Fprintf(b, "\n## Made with\n\n    mustlink-bench %s --repetitions %d --seed %d --data DIR\n\n- "+
+		"Build: %s\n- Wall time: %s", command, results[0].Repetitions, results[0].Seed, build,
+		time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	if resumed > 0 {
 		fmt.Fprintf(b, "; %d repetitions were taken from a state file", resumed)
 	}

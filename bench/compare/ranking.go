@@ -27,7 +27,8 @@ func ranked(ctx context.Context, eng *engine.Engine, y blas.Matrix, labels []str
 // and averages the precision at every point of the same class. It is the mean over all points whose
 // class has another point. Of points at equal distances those of other classes come first, so that
 // a constant embedding gains nothing.
-func meanAveragePrecision(ctx context.Context, eng *engine.Engine, y blas.Matrix, labels []string) (float64, error) {
+func meanAveragePrecision(ctx context.Context, eng *engine.Engine, y blas.Matrix,
+	labels []string) (float64, error) {
 	average := make([]float64, y.Rows)
 	err := eng.Each(ctx, y.Rows, 16, func(i int) { average[i] = averagePrecision(y, labels, i) })
 	sum, n := 0.0, 0

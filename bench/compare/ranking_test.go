@@ -17,8 +17,9 @@ func TestMeanAveragePrecision(t *testing.T) {
 		labels []string
 		want   float64
 	}{
-		"all right":            {[]float64{0, 1, 10, 11}, []string{"a", "a", "b", "b"}, 1},
-		"always second":        {[]float64{0, 1, 2, 3}, []string{"a", "b", "a", "b"}, (1./2 + 1./3 + 1./3 + 1./2) / 4},
+		"all right": {[]float64{0, 1, 10, 11}, []string{"a", "a", "b", "b"}, 1},
+		"always second": {[]float64{0, 1, 2, 3}, []string{"a", "b", "a", "b"},
+			(1./2 + 1./3 + 1./3 + 1./2) / 4},
 		"equal points":         {[]float64{5, 5, 5, 5}, []string{"a", "a", "b", "b"}, 1. / 3},
 		"a class of one point": {[]float64{0, 1, 10}, []string{"a", "a", "b"}, 1},
 	} {

@@ -40,12 +40,15 @@ func Sets() []Set {
 	text := func(name string) Set { return Set{Name: name, Files: []string{name + ".svm.gz"}, kind: texts} }
 	return []Set{
 		{Name: "adult", Files: []string{"adult.svm.gz"}},
-		csv("balance-scale"), csv("boston"), csv("breast-w"), gz("coil20"), csv("german-24"), csv("glass"), csv("heart"),
+		csv("balance-scale"), csv("boston"), csv("breast-w"), gz("coil20"), csv("german-24"), csv("glass"),
+		csv("heart"),
 		csv("image"), csv("ionosphere"), csv("iris"), gz("isolet-1560"), gz("letter"),
-		{Name: "mnist", Files: []string{"mnist-t10k-images-idx3-ubyte.gz", "mnist-t10k-labels-idx1-ubyte.gz"}},
+		{Name: "mnist", Files: []string{"mnist-t10k-images-idx3-ubyte.gz",
+			"mnist-t10k-labels-idx1-ubyte.gz"}},
 		gz("pendigits"), csv("pima-diabetes"), csv("protein"), gz("satellite"),
 		{Name: "scop40", Files: []string{"scop40.fasta.gz"}, kind: sequences},
-		csv("sonar"), csv("soybean-small"), text("text-baseball-hockey"), text("text-pc-mac"), text("text-religion-atheism"),
+		csv("sonar"), csv("soybean-small"), text("text-baseball-hockey"), text("text-pc-mac"),
+		text("text-religion-atheism"),
 		gz("usps"), csv("vehicle"), csv("wine"), gz("yaleb-2"),
 	}
 }
@@ -96,7 +99,8 @@ func (s Set) read(path func(string) string) (*rows, error) {
 		}
 	}
 	if len(d.Labels) != d.Points.Len() {
-		return nil, fault.Data(path(s.Files[0]), "%d labels for %d rows: want as many", len(d.Labels), d.Points.Len())
+		return nil, fault.Data(path(s.Files[0]), "%d labels for %d rows: want as many", len(d.Labels),
+			d.Points.Len())
 	}
 	r := &rows{d.Points, d.Labels, s.kind}
 	if s.kind == sequences {
@@ -154,7 +158,8 @@ type half struct {
 
 // halves draws at most limit rows in proportion to the classes, and divides them into two equal
 // halves. The first half, the training rows, decides how both are scaled and rotated.
-func (r *rows) halves(ctx context.Context, eng *engine.Engine, limit int, seed uint64) (training, heldOut half, err error) {
+func (r *rows) halves(ctx context.Context, eng *engine.Engine, limit int,
+	seed uint64) (training, heldOut half, err error) {
 	if n := r.x.Len(); n > limit {
 		drawn, _, err := dataset.Split(n, float64(limit)/float64(n), r.labels, seed)
 		if err != nil {
@@ -241,7 +246,8 @@ func dense(x []points.Points) ([]*points.Dense, error) {
 }
 
 // coordinates returns the embeddings of points by a model.
-func coordinates(ctx context.Context, eng *engine.Engine, m algorithms.Model, x []points.Points) ([]*points.Dense, error) {
+func coordinates(ctx context.Context, eng *engine.Engine, m algorithms.Model,
+	x []points.Points) ([]*points.Dense, error) {
 	out := make([]*points.Dense, len(x))
 	for i, p := range x {
 		y, err := m.Embed(ctx, eng, p)

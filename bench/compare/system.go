@@ -63,7 +63,8 @@ const (
 // times.
 func Measures() []string {
 	return []string{
-		"balanced Rand, training", "balanced Rand, held-out", "adjusted Rand, training", "adjusted Rand, held-out",
+		"balanced Rand, training", "balanced Rand, held-out", "adjusted Rand, training",
+		"adjusted Rand, held-out",
 		"NMI, training", "NMI, held-out", "5-NN accuracy, training", "5-NN accuracy, held-out",
 		"MAP, held-out", "AUC, held-out", "fit, s", "embed, s",
 	}
@@ -99,7 +100,8 @@ func (p *problem) permuted() (*links.Set, error) {
 
 // measured returns the values of a system in one repetition on a set. A failure of the system is
 // recorded; only the end of the context is an error.
-func (p *problem) measured(ctx context.Context, eng *engine.Engine, system, set string, repetition int, failed *failures) ([]float64, error) {
+func (p *problem) measured(ctx context.Context, eng *engine.Engine, system, set string, repetition int,
+	failed *failures) ([]float64, error) {
 	v, err := p.values(ctx, eng, system)
 	if err != nil && ctx.Err() == nil {
 		failed.add(set, system, repetition, err)
@@ -121,7 +123,9 @@ func (p *problem) values(ctx context.Context, eng *engine.Engine, system string)
 		if err := p.clustered(ctx, eng, coordinates[k], h.labels, out[trainingRand+k:]); err != nil {
 			return out, err
 		}
-		if out[trainingNeighbors+k], err = shareOfNeighbors(ctx, eng, coordinates[0], p.training.labels, coordinates[k], h.labels, k == 0); err != nil {
+		if out[trainingNeighbors+k],
+			err = shareOfNeighbors(ctx, eng, coordinates[0], p.training.labels, coordinates[k], h.labels,
+			k == 0); err != nil {
 			return out, err
 		}
 	}
@@ -129,7 +133,8 @@ func (p *problem) values(ctx context.Context, eng *engine.Engine, system string)
 }
 
 // coordinates returns the embeddings of both halves by a system, and writes its times to out.
-func (p *problem) coordinates(ctx context.Context, eng *engine.Engine, system string, out []float64) ([2]blas.Matrix, error) {
+func (p *problem) coordinates(ctx context.Context, eng *engine.Engine, system string,
+	out []float64) ([2]blas.Matrix, error) {
 	var coordinates [2]blas.Matrix
 	if system == Raw {
 		for k, h := range []half{p.training, p.heldOut} {
@@ -183,12 +188,15 @@ func classes(labels []string) int {
 
 // clustered writes the balanced Rand index, the adjusted Rand index and the normalized mutual
 // information of k-means into every second element of out.
-func (p *problem) clustered(ctx context.Context, eng *engine.Engine, y blas.Matrix, labels []string, out []float64) error {
-	r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: classes(labels), Restarts: restarts, Seed: p.seed})
+func (p *problem) clustered(ctx context.Context, eng *engine.Engine, y blas.Matrix, labels []string,
+	out []float64) error {
+	r, err := cluster.KMeans(ctx, eng, y,
+		cluster.Params{K: classes(labels), Restarts: restarts, Seed: p.seed})
 	if err != nil {
 		return err
 	}
-	for k, measure := range []func([]string, []int) (float64, error){score.BalancedRand[string, int], score.AdjustedRand[string, int], score.NMI[string, int]} {
+	for k, measure := range []func([]string, []int) (float64, error){score.BalancedRand[string, int],
+		score.AdjustedRand[string, int], score.NMI[string, int]} {
 		if out[2*k], err = measure(labels, r.Labels); err != nil {
 			return err
 		}
@@ -199,10 +207,12 @@ func (p *problem) clustered(ctx context.Context, eng *engine.Engine, y blas.Matr
 // shareOfNeighbors returns the share of query points whose nearest neighbors among the training
 // points have their label. If same is true, the query points are the training points, and no point
 // is its own neighbor.
-func shareOfNeighbors(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix, truth []string, same bool) (float64, error) {
+func shareOfNeighbors(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string,
+	query blas.Matrix, truth []string, same bool) (float64, error) {
 	classify := neighbors.Classify
 	if same {
-		classify = func(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, _ blas.Matrix, k int) ([]string, error) {
+		classify = func(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string,
+			_ blas.Matrix, k int) ([]string, error) {
 			return neighbors.LeaveOneOut(ctx, eng, train, labels, k)
 		}
 	}

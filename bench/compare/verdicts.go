@@ -18,10 +18,11 @@ import (
 
 // Verdicts measures how right the verdicts of fits are.
 type Verdicts struct {
-	Systems  []string        `json:"systems"`
-	Measures []string        `json:"measures"`
-	Links    float64         `json:"links_per_row"`
-	Results  []*paper.Result `json:"results"` // one for each data set: a row for each system, a column for each measure
+	Systems  []string `json:"systems"`
+	Measures []string `json:"measures"`
+	Links    float64  `json:"links_per_row"`
+	// one for each data set: a row for each system, a column for each measure
+	Results  []*paper.Result `json:"results"`
 	Missing  []string        `json:"missing,omitempty"`
 	Failures []Failure       `json:"failures,omitempty"`
 	Build    paper.Build     `json:"build"`
@@ -69,11 +70,14 @@ func RunVerdicts(ctx context.Context, eng *engine.Engine, o Options) (*Verdicts,
 		o.more = []Set{noiseSet()}
 	}
 	var failed failures
-	results, missing, err := o.run(ctx, eng, verdictRepetitions, func(s Set, systems []string) paper.Table { return verdictTable(s, systems, o.Links, &failed) })
+	results, missing, err := o.run(ctx, eng, verdictRepetitions, func(s Set, systems []string) paper.Table {
+		return verdictTable(s, systems, o.Links, &failed)
+	})
 	if err != nil {
 		return nil, err
 	}
-	v := &Verdicts{Systems: o.Systems, Measures: VerdictMeasures(), Links: o.Links.perRow(), Results: results, Missing: missing, Failures: failed.list, Build: results[0].Build}
+	v := &Verdicts{Systems: o.Systems, Measures: VerdictMeasures(), Links: o.Links.perRow(), Results: results,
+		Missing: missing, Failures: failed.list, Build: results[0].Build}
 	for _, r := range results {
 		v.Seconds += r.Seconds
 	}
@@ -83,9 +87,13 @@ func RunVerdicts(ctx context.Context, eng *engine.Engine, o Options) (*Verdicts,
 // verdictTable returns the table of a set.
 func verdictTable(s Set, systems []string, l Links, failed *failures) paper.Table {
 	t := paper.Table{
-		Name: "verdicts-" + s.Name, Label: "Verdicts", Caption: "verdicts on " + s.Name, Columns: VerdictMeasures(),
-		Data: s.Files, Steps: len(systems), Decimals: 3, Gaps: true, Repetitions: verdictRepetitions, Setup: append(setup(systems, l), verdictSetup()), Revision: 2,
-		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
+		Name: "verdicts-" + s.Name, Label: "Verdicts", Caption: "verdicts on " + s.Name,
+		Columns: VerdictMeasures(),
+		Data:    s.Files, Steps: len(systems), Decimals: 3, Gaps: true, Repetitions: verdictRepetitions,
+		Setup: append(setup(systems, l), verdictSetup()), Revision: 2,
+		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) {
+			return s.read(t.Path)
+		},
 		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
 			p, err := drawn(ctx, eng, t, l)
 			if err != nil {
@@ -113,7 +121,12 @@ func verdictTable(s Set, systems []string, l Links, failed *failures) paper.Tabl
 }
 
 func verdictSetup() string {
-	return fmt.Sprintf("A verdict is that of `mustlink fit --folds 5`: five more fits, each without a fifth of the linked rows. It calls a metric better or worse than raw points if the difference exceeds %g of its standard errors. The truth is the AUC of all pairs of held-out rows. With permuted labels the truth is that there is nothing to learn.", verdict.Clear)
+	return fmt.Sprintf("A verdict is that of `mustlink fit --folds 5`: five more fits, each without a "+
+		"fifth of the linked rows. It calls a metric better or worse than raw points if the difference "+
+		"exceeds %g "+
+		"of its standard errors. The truth is the AUC of all pairs of held-out rows. With permuted labels "+
+		"the "+
+		"truth is that there is nothing to learn.", verdict.Clear)
 }
 
 // verdict returns the values of a system.
@@ -150,7 +163,8 @@ func (p *problem) verdict(ctx context.Context, eng *engine.Engine, system string
 		return out, err
 	}
 	for k, y := range []blas.Matrix{coordinates[1], raw[1]} {
-		if out[freshAUC+k], err = score.PairAUC(y.Clone().Data, y.Rows, y.Cols, p.heldOut.labels); err != nil {
+		if out[freshAUC+k], err = score.PairAUC(y.Clone().Data, y.Rows, y.Cols,
+			p.heldOut.labels); err != nil {
 			return out, err
 		}
 	}
@@ -189,7 +203,8 @@ func (v *Verdicts) claims(system int) (c claims) {
 			gain := x[freshAUC] - x[freshRaw]
 			if !math.IsNaN(x[nullClaim]) {
 				c.null++
-				c.nullBetter, c.nullWorse = c.nullBetter+is(x[nullClaim] > 0), c.nullWorse+is(x[nullClaim] < 0)
+				c.nullBetter, c.nullWorse = c.nullBetter+is(x[nullClaim] > 0),
+					c.nullWorse+is(x[nullClaim] < 0)
 			}
 			if math.IsNaN(x[claim]) || r.Table.Name == "verdicts-noise" {
 				continue
@@ -224,7 +239,9 @@ func (v *Verdicts) Markdown() string {
 		stated, fresh := mean(statedGain), mean(freshGain)
 		apart := mean(func(x []float64) float64 { return math.Abs(statedGain(x) - freshGain(x)) })
 		fmt.Fprintf(&b, "| %s | %.3f | %.3f | %.3f | %.3f | %.1f |\n", name, stated, fresh,
-			mean(func(x []float64) float64 { return x[verdictError] }), apart, mean(func(x []float64) float64 { return x[costs] }))
+			mean(func(x []float64) float64 {
+				return x[verdictError]
+			}), apart, mean(func(x []float64) float64 { return x[costs] }))
 	}
 	b.WriteString("\n## Claims\n\n\"Better\" or \"worse\" than raw points, where the verdict is clear. A " +
 		"claim is right if held-out rows have the same sign. A gain is large above .05.\n\n")
@@ -232,7 +249,8 @@ func (v *Verdicts) Markdown() string {
 		"|" + strings.Repeat(" ---: |", 6) + "\n")
 	for i, name := range v.Systems {
 		c := v.claims(i)
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d |\n", name, c.all, c.better, c.worse, c.right, c.large,
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d |\n", name, c.all, c.better, c.worse, c.right,
+			c.large,
 			c.found)
 	}
 	b.WriteString("\n## Without signal\n\nThe same rows with permuted labels, and rows of noise: there is " +
@@ -242,10 +260,13 @@ func (v *Verdicts) Markdown() string {
 	for i, name := range v.Systems {
 		c := v.claims(i)
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", name, c.null, c.nullBetter, c.nullWorse,
-			number(setMean(v.Results, func(r *paper.Result) float64 { return r.Ours[i][nullGain].Mean }), false))
+			number(setMean(v.Results, func(r *paper.Result) float64 {
+				return r.Ours[i][nullGain].Mean
+			}), false))
 	}
 	v.bySet(&b)
-	provenance(&b, fmt.Sprintf("verdicts --links-per-row %g", v.Links), v.Results, v.Missing, v.Build, v.Seconds)
+	provenance(&b, fmt.Sprintf("verdicts --links-per-row %g", v.Links), v.Results, v.Missing, v.Build,
+		v.Seconds)
 	return b.String()
 }
 
@@ -273,12 +294,15 @@ func (v *Verdicts) mean(system int, of func(x []float64) float64) float64 {
 
 // bySet writes the AUC of every set: of the verdict and of held-out rows, learned minus raw.
 func (v *Verdicts) bySet(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## By data set\n\nGain in AUC over raw points, by the verdict / on held-out rows.\n\n| set | %s |\n| --- |%s\n", strings.Join(v.Systems, " | "), strings.Repeat(" ---: |", len(v.Systems)))
+	fmt.Fprintf(b, "\n## By data set\n\nGain in AUC over raw points, by the verdict / on held-out "+
+		"rows.\n\n| set | %s |\n| --- |%s\n", strings.Join(v.Systems, " | "),
+		strings.Repeat(" ---: |", len(v.Systems)))
 	for _, r := range v.Results {
 		fmt.Fprintf(b, "| %s |", strings.TrimPrefix(r.Table.Name, "verdicts-"))
 		for i := range v.Systems {
 			x := r.Ours[i]
-			fmt.Fprintf(b, " %s / %s |", number(x[verdictAUC].Mean-x[verdictRaw].Mean, false), number(x[freshAUC].Mean-x[freshRaw].Mean, false))
+			fmt.Fprintf(b, " %s / %s |", number(x[verdictAUC].Mean-x[verdictRaw].Mean, false),
+				number(x[freshAUC].Mean-x[freshRaw].Mean, false))
 		}
 		b.WriteByte('\n')
 	}

@@ -15,10 +15,11 @@ import (
 
 // Wrong measures how well wrong links are found, and how much quality comes back without them.
 type Wrong struct {
-	Systems  []string        `json:"systems"`
-	Measures []string        `json:"measures"`
-	Share    float64         `json:"share"`   // of links that are wrong
-	Results  []*paper.Result `json:"results"` // one for each data set: a row for each system, a column for each measure
+	Systems  []string `json:"systems"`
+	Measures []string `json:"measures"`
+	Share    float64  `json:"share"` // of links that are wrong
+	// one for each data set: a row for each system, a column for each measure
+	Results  []*paper.Result `json:"results"`
 	Missing  []string        `json:"missing,omitempty"`
 	Failures []Failure       `json:"failures,omitempty"`
 	Build    paper.Build     `json:"build"`
@@ -53,7 +54,8 @@ const (
 )
 
 func setNames() []string {
-	return []string{"all right", "some wrong", "without the most suspicious", "without the likely wrong", "weighted"}
+	return []string{"all right", "some wrong", "without the most suspicious", "without the likely wrong",
+		"weighted"}
 }
 
 // WrongMeasures returns the names of the columns of [RunWrong].
@@ -73,11 +75,14 @@ func RunWrong(ctx context.Context, eng *engine.Engine, o Options) (*Wrong, error
 		o.Systems = wrongSystems()
 	}
 	var failed failures
-	results, missing, err := o.run(ctx, eng, wrongRepetitions, func(s Set, systems []string) paper.Table { return wrongTable(s, systems, &failed) })
+	results, missing, err := o.run(ctx, eng, wrongRepetitions, func(s Set, systems []string) paper.Table {
+		return wrongTable(s, systems, &failed)
+	})
 	if err != nil {
 		return nil, err
 	}
-	w := &Wrong{Systems: o.Systems, Measures: WrongMeasures(), Share: wrongShare, Results: results, Missing: missing, Failures: failed.list, Build: results[0].Build}
+	w := &Wrong{Systems: o.Systems, Measures: WrongMeasures(), Share: wrongShare, Results: results,
+		Missing: missing, Failures: failed.list, Build: results[0].Build}
 	for _, r := range results {
 		w.Seconds += r.Seconds
 	}
@@ -87,9 +92,13 @@ func RunWrong(ctx context.Context, eng *engine.Engine, o Options) (*Wrong, error
 // wrongTable returns the table of a set.
 func wrongTable(s Set, systems []string, failed *failures) paper.Table {
 	t := paper.Table{
-		Name: "wrong-" + s.Name, Label: "Wrong links", Caption: "suspicious links of " + s.Name, Columns: WrongMeasures(),
-		Data: s.Files, Steps: 1 + len(systems), Decimals: 3, Gaps: true, Repetitions: wrongRepetitions, Setup: append(setup(systems, Links{}), wrongSetup()), Revision: 2,
-		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
+		Name: "wrong-" + s.Name, Label: "Wrong links", Caption: "suspicious links of " + s.Name,
+		Columns: WrongMeasures(),
+		Data:    s.Files, Steps: 1 + len(systems), Decimals: 3, Gaps: true, Repetitions: wrongRepetitions,
+		Setup: append(setup(systems, Links{}), wrongSetup()), Revision: 2,
+		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) {
+			return s.read(t.Path)
+		},
 		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
 			return wrongTrial(ctx, eng, t, s, systems, failed)
 		},
@@ -101,11 +110,18 @@ func wrongTable(s Set, systems []string, failed *failures) paper.Table {
 }
 
 func wrongSetup() string {
-	return fmt.Sprintf("%g %% of the links of each kind, rounded, have the other sign. The links are scored by %s (with defaults, but twice the neighbors for npkl), each link by fits without it (ten folds, divided twice; three rounds, the later ones without the links that were most suspicious). \"The most suspicious\" are as many links as are wrong; precision is the share of wrong links among them.", 100*wrongShare, strings.Join(labelnoise.Metrics(), ", "))
+	return fmt.Sprintf("%g %% of the links of each kind, rounded, have the other sign. The links are "+
+		"scored by %s (with defaults, but twice the neighbors for npkl), each link by fits without it (ten "+
+		"folds, "+
+		"divided twice; three rounds, the later ones without the links that were most suspicious). \"The "+
+		"most "+
+		"suspicious\" are as many links as are wrong; precision is the share of wrong links among them.",
+		100*wrongShare, strings.Join(labelnoise.Metrics(), ", "))
 }
 
 // wrongTrial is a repetition: all sets of links and all systems have the same halves and pairs.
-func wrongTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, systems []string, failed *failures) ([][]float64, error) {
+func wrongTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, systems []string,
+	failed *failures) ([][]float64, error) {
 	training, heldOut, err := t.Shared.(*rows).halves(ctx, eng, maxRows, t.Seed(0))
 	if err != nil {
 		return nil, err
@@ -133,7 +149,8 @@ func wrongTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, s
 
 // sortOut draws links of which some are wrong, and ranks them. It returns the precision and the
 // number of likely wrong links, and the sets of links to learn from.
-func sortOut(ctx context.Context, eng *engine.Engine, training half, t paper.Trial) (found []float64, sets []*links.Set, err error) {
+func sortOut(ctx context.Context, eng *engine.Engine, training half,
+	t paper.Trial) (found []float64, sets []*links.Set, err error) {
 	sets = make([]*links.Set, linkSets)
 	total := int(linksPerRow*float64(training.x.N) + 0.5)
 	for k, share := range map[int]float64{cleanLinks: 0, wrongLinks: wrongShare} {
@@ -160,7 +177,8 @@ func sortOut(ctx context.Context, eng *engine.Engine, training half, t paper.Tri
 	wrong := against(r.Links)
 	found = []float64{math.NaN(), math.NaN()}
 	if wrong > 0 {
-		found = []float64{float64(against(r.Links[:wrong])) / float64(wrong), float64(r.Likely()) / float64(wrong)}
+		found = []float64{float64(against(r.Links[:wrong])) / float64(wrong),
+			float64(r.Likely()) / float64(wrong)}
 	}
 	if sets[withoutMost], err = r.Without(wrong); err != nil {
 		return nil, nil, err
@@ -198,14 +216,19 @@ func setMean(results []*paper.Result, value func(*paper.Result) float64) float64
 func (w *Wrong) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Wrong links: %g %% of them, found and left out\n\n", 100*w.Share)
-	fmt.Fprintf(&b, "Means over %d data sets, repetitions: %d. Of the most suspicious links, as many as there are wrong links, a share of %.3f is wrong (median over the sets %.3f; at random it would be %g). For every wrong link, %.2f links are reported as likely wrong.\n\n",
-		len(w.Results), w.Results[0].Repetitions, w.mean(0, precision), w.median(precision), w.Share, w.mean(0, likely))
+	fmt.Fprintf(&b, "Means over %d data sets, repetitions: %d. Of the most suspicious links, as many as "+
+		"there are wrong links, a share of %.3f is wrong (median over the sets %.3f; at random it would be "+
+		"%g). "+
+		"For every wrong link, %.2f links are reported as likely wrong.\n\n",
+		len(w.Results), w.Results[0].Repetitions, w.mean(0, precision), w.median(precision), w.Share,
+		w.mean(0, likely))
 	for _, heldOut := range []bool{true, false} {
 		name := "training"
 		if heldOut {
 			name = "held-out"
 		}
-		fmt.Fprintf(&b, "## Balanced Rand index of %s rows\n\n| system | %s |\n| --- |%s\n", name, strings.Join(setNames(), " | "), strings.Repeat(" ---: |", linkSets))
+		fmt.Fprintf(&b, "## Balanced Rand index of %s rows\n\n| system | %s |\n| --- |%s\n", name,
+			strings.Join(setNames(), " | "), strings.Repeat(" ---: |", linkSets))
 		for i, system := range w.Systems {
 			fmt.Fprintf(&b, "| %s |", system)
 			for k := range linkSets {
@@ -213,12 +236,15 @@ func (w *Wrong) Markdown() string {
 			}
 			b.WriteByte('\n')
 		}
-		b.WriteString("\nShare of the loss from wrong links that comes back:\n\n| system | " + strings.Join(setNames()[withoutMost:], " | ") + " |\n| --- |" + strings.Repeat(" ---: |", linkSets-withoutMost) + "\n")
+		b.WriteString("\nShare of the loss from wrong links that comes back:\n\n| system | " +
+			strings.Join(setNames()[withoutMost:], " | ") + " |\n| --- |" +
+			strings.Repeat(" ---: |", linkSets-withoutMost) + "\n")
 		for i, system := range w.Systems {
 			fmt.Fprintf(&b, "| %s |", system)
 			lost := w.mean(i, randColumn(cleanLinks, heldOut)) - w.mean(i, randColumn(wrongLinks, heldOut))
 			for k := withoutMost; k < linkSets; k++ {
-				fmt.Fprintf(&b, " %.2f |", (w.mean(i, randColumn(k, heldOut))-w.mean(i, randColumn(wrongLinks, heldOut)))/lost)
+				fmt.Fprintf(&b, " %.2f |",
+					(w.mean(i, randColumn(k, heldOut))-w.mean(i, randColumn(wrongLinks, heldOut)))/lost)
 			}
 			b.WriteByte('\n')
 		}
@@ -232,9 +258,12 @@ func (w *Wrong) Markdown() string {
 // bySet writes the precision and the indices of held-out rows for every set, with the links all
 // right, some wrong, and without the most suspicious.
 func (w *Wrong) bySet(b *strings.Builder) {
-	fmt.Fprintf(b, "## By data set\n\nHeld-out rows, links all right / some wrong / without the most suspicious.\n\n| set | precision | %s |\n| --- | ---: |%s\n", strings.Join(w.Systems, " | "), strings.Repeat(" ---: |", len(w.Systems)))
+	fmt.Fprintf(b, "## By data set\n\nHeld-out rows, links all right / some wrong / without the most "+
+		"suspicious.\n\n| set | precision | %s |\n| --- | ---: |%s\n", strings.Join(w.Systems, " | "),
+		strings.Repeat(" ---: |", len(w.Systems)))
 	for _, r := range w.Results {
-		fmt.Fprintf(b, "| %s | %s |", strings.TrimPrefix(r.Table.Name, "wrong-"), number(r.Ours[0][precision].Mean, false))
+		fmt.Fprintf(b, "| %s | %s |", strings.TrimPrefix(r.Table.Name, "wrong-"),
+			number(r.Ours[0][precision].Mean, false))
 		for i := range w.Systems {
 			var parts []string
 			for _, k := range []int{cleanLinks, wrongLinks, withoutMost} {

@@ -12,8 +12,11 @@ import (
 // part, Fill returns a *fault.DataError.
 func Fill(path, text, name, part string) (string, error) {
 	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
-	if strings.Count(text, begin) != 1 || strings.Count(text, end) != 1 || strings.Index(text, begin) > strings.Index(text, end) {
-		return "", fault.Data(path, "no part to replace: want the line %q once and, after it, the line %q once", strings.TrimSpace(begin), strings.TrimSpace(end))
+	if strings.Count(text, begin) != 1 || strings.Count(text, end) != 1 ||
+		strings.Index(text, begin) > strings.Index(text, end) {
+		return "", fault.Data(path,
+			"no part to replace: want the line %q once and, after it, the line %q once",
+			strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
 	before, rest, _ := strings.Cut(text, begin)
 	_, after, _ := strings.Cut(rest, end)

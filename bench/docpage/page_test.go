@@ -18,14 +18,16 @@ func TestFill(t *testing.T) {
 	if twice, err := Fill("p.md", once, "a", "| new |"); err != nil || twice != once {
 		t.Errorf("again: %q, error %v", twice, err)
 	}
-	if both, err := Fill("p.md", once, "b", "x"); err != nil || !strings.HasSuffix(both, "<!-- b -->\nx\n<!-- end of b -->\n") || !strings.Contains(both, "| new |") {
+	if both, err := Fill("p.md", once, "b", "x"); err != nil ||
+		!strings.HasSuffix(both, "<!-- b -->\nx\n<!-- end of b -->\n") || !strings.Contains(both, "| new |") {
 		t.Errorf("the other part: %q, error %v", both, err)
 	}
 }
 
 func TestFillRefuses(t *testing.T) {
 	for _, text := range []string{"", "<!-- a -->\n", "<!-- end of a -->\n<!-- a -->\n", sheet + sheet} {
-		if _, err := Fill("p.md", text, "a", "x"); !fault.IsInput(err) || !strings.Contains(err.Error(), "p.md") || !strings.Contains(err.Error(), "<!-- a -->") {
+		if _, err := Fill("p.md", text, "a", "x"); !fault.IsInput(err) ||
+			!strings.Contains(err.Error(), "p.md") || !strings.Contains(err.Error(), "<!-- a -->") {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}

@@ -45,7 +45,8 @@ func (c Case) learner() (algorithms.Learner, error) {
 // the width of a cluster, with links drawn from all pairs.
 func (c Case) Problem() (*points.Dense, *links.Set, error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(c.Points)<<32+uint64(c.Features)))
-	x, labels := &points.Dense{N: c.Points, D: c.Features, Data: make([]float64, c.Points*c.Features)}, make([]string, c.Points)
+	x, labels := &points.Dense{N: c.Points, D: c.Features, Data: make([]float64, c.Points*c.Features)},
+		make([]string, c.Points)
 	for i := range c.Points {
 		class := i % classes
 		labels[i] = strconv.Itoa(class)
@@ -80,8 +81,11 @@ func (s Sizes) check() error {
 		values  []int
 		minimum int
 	}{{"sizes", s.Points, minPoints}, {"features", s.Features, 1}, {"links", s.Links, 2}} {
-		if len(list.values) < 3 || !slices.IsSorted(list.values) || len(slices.Compact(slices.Clone(list.values))) != len(list.values) || list.values[0] < list.minimum {
-			return &fault.ParamError{Param: list.name, Value: list.values, Want: fmt.Sprintf("at least three increasing numbers >= %d", list.minimum)}
+		if len(list.values) < 3 || !slices.IsSorted(list.values) ||
+			len(slices.Compact(slices.Clone(list.values))) != len(list.values) ||
+			list.values[0] < list.minimum {
+			return &fault.ParamError{Param: list.name, Value: list.values,
+				Want: fmt.Sprintf("at least three increasing numbers >= %d", list.minimum)}
 		}
 	}
 	return nil
@@ -189,7 +193,8 @@ func Contest(methods []string, sizes []int) ([]Case, error) {
 		}
 		for _, n := range sizes {
 			if n < minPoints {
-				return nil, &fault.ParamError{Param: "sizes", Value: n, Want: fmt.Sprintf("numbers >= %d", minPoints)}
+				return nil, &fault.ParamError{Param: "sizes", Value: n,
+					Want: fmt.Sprintf("numbers >= %d", minPoints)}
 			}
 			if small {
 				n = min(n, smallPoints)

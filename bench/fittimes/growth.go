@@ -22,7 +22,8 @@ type Growth struct {
 func Measure(sizes, seconds []float64) (Growth, error) {
 	n := len(sizes)
 	if n < 3 || len(seconds) != n {
-		return Growth{}, &fault.ParamError{Param: "sizes", Value: n, Want: "at least three sizes, and a time for each"}
+		return Growth{}, &fault.ParamError{Param: "sizes", Value: n,
+			Want: "at least three sizes, and a time for each"}
 	}
 	x, err := logarithms("size", sizes)
 	if err != nil {

@@ -40,7 +40,8 @@ func TestPowerLaws(t *testing.T) {
 func TestStandardError(t *testing.T) {
 	e := math.E
 	g, err := Measure([]float64{1, e, e * e}, []float64{1, e, e})
-	if err != nil || math.Abs(g.Exponent-0.5) > 1e-15 || math.Abs(g.Error-math.Sqrt(1.0/12)) > 1e-15 || math.Abs(g.R2-0.75) > 1e-15 {
+	if err != nil || math.Abs(g.Exponent-0.5) > 1e-15 || math.Abs(g.Error-math.Sqrt(1.0/12)) > 1e-15 ||
+		math.Abs(g.R2-0.75) > 1e-15 {
 		t.Errorf("%+v, error %v: want 1/2, sqrt(1/12) and 3/4", g, err)
 	}
 }

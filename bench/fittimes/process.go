@@ -80,7 +80,8 @@ func start(ctx context.Context, path string, threads int, env []string) (*Proces
 		return nil, err
 	}
 	wrong := func(err error) error {
-		return &fault.ParamError{Param: "builds", Value: path, Want: fmt.Sprintf("executables of mustlink-bench of this version (%v)", err)}
+		return &fault.ParamError{Param: "builds", Value: path,
+			Want: fmt.Sprintf("executables of mustlink-bench of this version (%v)", err)}
 	}
 	if err := p.cmd.Start(); err != nil {
 		return nil, wrong(err)

@@ -42,10 +42,13 @@ func Resume(path string, s Setup) ([]Measurement, error) {
 	}
 	var r Report
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fault.Data(path, "not a state file of this command: want a state file, or a new file: %w", err)
+		return nil, fault.Data(path, "not a state file of this command: want a state file, or a new file: %w",
+			err)
 	}
 	if !reflect.DeepEqual(r.Setup, s) {
-		return nil, fault.Data(path, "measured on another machine, by another version or build, or with other --threads or --rounds: want a new file")
+		return nil, fault.Data(path,
+			"measured on another machine, by another version or build, or with other --threads or "+
+				"--rounds: want a new file")
 	}
 	return r.Measurements, nil
 }

@@ -77,7 +77,8 @@ const (
 
 // Run measures the plan with the named builds in turn, and returns a measurement for each case, in
 // the order of the plan.
-func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o Options) ([]Measurement, error) {
+func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter,
+	o Options) ([]Measurement, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 3
 	}
@@ -96,7 +97,10 @@ func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o O
 		}
 		w := measure.Work{Name: c.Method, Size: c.Size()}
 		for k, f := range fitters {
-			w.Contenders = append(w.Contenders, measure.Contender{Name: names[k], Time: func(calls int) (time.Duration, error) { return f.Time(ctx, c, calls) }})
+			w.Contenders = append(w.Contenders,
+				measure.Contender{Name: names[k], Time: func(calls int) (time.Duration, error) {
+					return f.Time(ctx, c, calls)
+				}})
 		}
 		measured, err := measure.Run(ctx, []measure.Work{w}, settings)
 		if err != nil {

@@ -54,7 +54,8 @@ func TestExponentsOfALaw(t *testing.T) {
 	if err != nil || len(plan) != 3*7 {
 		t.Fatalf("%d cases, error %v: want seven for each method", len(plan), err)
 	}
-	measurements, err := Run(context.Background(), plan, []string{Default}, []Fitter{&law{seconds: power}}, Options{})
+	measurements, err := Run(context.Background(), plan, []string{Default}, []Fitter{&law{seconds: power}},
+		Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,15 +75,19 @@ func TestExponentsOfALaw(t *testing.T) {
 		}
 	}
 	if r := rows[2]; r.Largest != (Case{"npk", smallPoints, 4, 40}) {
-		t.Errorf("the largest case of npk is %+v: want %d points, and links in proportion", r.Largest, smallPoints)
+		t.Errorf("the largest case of npk is %+v: want %d points, and links in proportion", r.Largest,
+			smallPoints)
 	}
 	table := GrowthTable(rows)
-	if lines := strings.Split(strings.TrimSpace(table), "\n"); len(lines) != 5 || !strings.HasPrefix(lines[3], "| npkl graph=dense | n=1600 d=4 links=400 | ") || !strings.Contains(lines[3], "| 2.00 ± 0.00 (1.000) |") {
+	if lines := strings.Split(strings.TrimSpace(table), "\n"); len(lines) != 5 ||
+		!strings.HasPrefix(lines[3], "| npkl graph=dense | n=1600 d=4 links=400 | ") ||
+		!strings.Contains(lines[3], "| 2.00 ± 0.00 (1.000) |") {
 		t.Errorf("table:\n%s", table)
 	}
 	panels, err := Panels(methods, someSizes, measurements)
 	if err != nil || len(panels) != 6 {
-		t.Fatalf("%d panels, error %v: want three for methods and three for methods for few points", len(panels), err)
+		t.Fatalf("%d panels, error %v: want three for methods and three for methods for few points",
+			len(panels), err)
 	}
 	if err := view.Write(&bytes.Buffer{}, "svg", view.Size{Columns: 3}, panels...); err != nil {
 		t.Error(err)
@@ -96,9 +101,12 @@ func TestRatios(t *testing.T) {
 	if err != nil || len(plan) != 5 {
 		t.Fatalf("plan %v, error %v: want npk once", plan, err)
 	}
-	times := func(factor float64) *law { return &law{seconds: func(c Case) float64 { return factor * power(c) }} }
+	times := func(factor float64) *law {
+		return &law{seconds: func(c Case) float64 { return factor * power(c) }}
+	}
 	names := []string{Default, Netlib, PureGo}
-	measurements, err := Run(context.Background(), plan, names, []Fitter{times(1), times(0.5), times(6)}, Options{Rounds: 3})
+	measurements, err := Run(context.Background(), plan, names, []Fitter{times(1), times(0.5), times(6)},
+		Options{Rounds: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +120,8 @@ func TestRatios(t *testing.T) {
 		}
 	}
 	table := RatioTable(measurements)
-	if want := "| gml | 2000 |"; !strings.Contains(table, want) || !strings.Contains(table, "| 0.50 (0.50 to 0.50) | **0.83 missed** | 6.00 (6.00 to 6.00) | 5.00 |") ||
+	if want := "| gml | 2000 |"; !strings.Contains(table, want) ||
+		!strings.Contains(table, "| 0.50 (0.50 to 0.50) | **0.83 missed** | 6.00 (6.00 to 6.00) | 5.00 |") ||
 		!strings.Contains(table, "| **0.77 missed** |") || strings.Count(table, "\n") != 7 {
 		t.Errorf("table:\n%s", table)
 	}
@@ -146,13 +155,14 @@ func TestResume(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	kept := Report{Setup: setup}
 	first := &law{seconds: power}
-	begun, err := Run(ctx, plan, []string{Default}, []Fitter{first}, Options{Rounds: 1, Finished: func(f Measurement) error {
-		kept.Measurements = append(kept.Measurements, f)
-		if len(kept.Measurements) == 3 {
-			cancel()
-		}
-		return kept.Save(path)
-	}})
+	begun, err := Run(ctx, plan, []string{Default}, []Fitter{first},
+		Options{Rounds: 1, Finished: func(f Measurement) error {
+			kept.Measurements = append(kept.Measurements, f)
+			if len(kept.Measurements) == 3 {
+				cancel()
+			}
+			return kept.Save(path)
+		}})
 	if !errors.Is(err, context.Canceled) || len(begun) != 3 {
 		t.Fatalf("%d measurements, error %v: want three, and that of the context", len(begun), err)
 	}
@@ -161,16 +171,21 @@ func TestResume(t *testing.T) {
 		t.Fatalf("%d measurements kept, error %v: want three", len(earlier), err)
 	}
 	second := &law{seconds: func(c Case) float64 { return 2 * power(c) }}
-	measurements, err := Run(context.Background(), plan, []string{Default}, []Fitter{second}, Options{Rounds: 1, Earlier: earlier})
+	measurements, err := Run(context.Background(), plan, []string{Default}, []Fitter{second},
+		Options{Rounds: 1, Earlier: earlier})
 	if err != nil || len(measurements) != len(plan) || !slices.Equal(second.fitted, plan[3:]) {
-		t.Errorf("%d measurements, fitted %v, error %v: want the rest of %v", len(measurements), second.fitted, err, plan)
+		t.Errorf("%d measurements, fitted %v, error %v: want the rest of %v", len(measurements),
+			second.fitted, err, plan)
 	}
-	if !slices.EqualFunc(measurements[:3], earlier, func(a, b Measurement) bool { return a.Case == b.Case && a.Entries[0] == b.Entries[0] }) {
+	if !slices.EqualFunc(measurements[:3], earlier, func(a, b Measurement) bool {
+		return a.Case == b.Case && a.Entries[0] == b.Entries[0]
+	}) {
 		t.Errorf("measurements %+v: want the earlier ones first", measurements[:3])
 	}
 	other := setup
 	other.Threads = 1
-	if _, err := Resume(path, other); !fault.IsInput(err) || !strings.Contains(err.Error(), "state.json") || !strings.Contains(err.Error(), "--threads") {
+	if _, err := Resume(path, other); !fault.IsInput(err) || !strings.Contains(err.Error(), "state.json") ||
+		!strings.Contains(err.Error(), "--threads") {
 		t.Errorf("state of another set-up: error %v", err)
 	}
 	if err := (Report{}).Save(filepath.Join(path, "x")); err == nil {
@@ -201,9 +216,11 @@ func TestProblem(t *testing.T) {
 	x, set, err := c.Problem()
 	again, sameSet, err2 := c.Problem()
 	if err != nil || err2 != nil || x.N != 31 || x.D != 3 || len(set.Must()) != 5 || len(set.Cannot()) != 4 {
-		t.Fatalf("%d x %d, %d and %d links, errors %v and %v", x.N, x.D, len(set.Must()), len(set.Cannot()), err, err2)
+		t.Fatalf("%d x %d, %d and %d links, errors %v and %v", x.N, x.D, len(set.Must()), len(set.Cannot()),
+			err, err2)
 	}
-	if !slices.Equal(x.Data, again.Data) || fmt.Sprint(set.Must(), set.Cannot()) != fmt.Sprint(sameSet.Must(), sameSet.Cannot()) {
+	if !slices.Equal(x.Data, again.Data) ||
+		fmt.Sprint(set.Must(), set.Cannot()) != fmt.Sprint(sameSet.Must(), sameSet.Cannot()) {
 		t.Error("the problem differs when it is drawn again")
 	}
 	if err := x.Validate(); err != nil {
@@ -265,11 +282,14 @@ func TestServe(t *testing.T) {
 		}
 		answers = append(answers, a)
 	}
-	if len(answers) != 5 || answers[0].About == nil || answers[0].About.Name != "b" || answers[1].Nanoseconds <= 0 || answers[1].Error != "" ||
-		!strings.Contains(answers[2].Error, "0 calls") || !strings.Contains(answers[3].Error, "acr") || answers[4].Nanoseconds <= 0 {
+	if len(answers) != 5 || answers[0].About == nil || answers[0].About.Name != "b" ||
+		answers[1].Nanoseconds <= 0 || answers[1].Error != "" ||
+		!strings.Contains(answers[2].Error, "0 calls") || !strings.Contains(answers[3].Error, "acr") ||
+		answers[4].Nanoseconds <= 0 {
 		t.Errorf("answers %+v", answers)
 	}
-	if err := Serve(context.Background(), Build{}, &Local{Engine: eng}, strings.NewReader("what\n"), &out); !fault.IsInput(err) {
+	if err := Serve(context.Background(), Build{}, &Local{Engine: eng}, strings.NewReader("what\n"),
+		&out); !fault.IsInput(err) {
 		t.Errorf("no request: error %v", err)
 	}
 }

@@ -50,7 +50,8 @@ func RatioTable(measurements []Measurement) string {
 	}
 	b.WriteString("\n| --- | ---: | ---: |" + strings.Repeat(" ---: | ---: |", len(builds)-1) + "\n")
 	for _, f := range measurements {
-		fmt.Fprintf(&b, "| %s | %d | %s |", f.Case.Method, f.Case.Points, Seconds(f.Entries[0].Seconds.Median))
+		fmt.Fprintf(&b, "| %s | %d | %s |", f.Case.Method, f.Case.Points,
+			Seconds(f.Entries[0].Seconds.Median))
 		for _, r := range Ratios([]Measurement{f}) {
 			fmt.Fprintf(&b, " %.2f (%.2f to %.2f) | %s |", r.Ratio.Median, r.Ratio.Min, r.Ratio.Max, r.aim())
 		}
@@ -94,7 +95,8 @@ func Panels(methods []string, s Sizes, measurements []Measurement) ([]view.Panel
 			continue
 		}
 		for k, axis := range [3]string{"points", "features", "links"} {
-			row[k].Title, row[k].XLabel, row[k].YLabel, row[k].LogX, row[k].LogY = "a fit, by "+axis, axis, "seconds", true, true
+			row[k].Title, row[k].XLabel, row[k].YLabel, row[k].LogX, row[k].LogY = "a fit, by "+axis, axis,
+				"seconds", true, true
 			panels = append(panels, row[k])
 		}
 	}
@@ -124,7 +126,8 @@ func series(name string, k int, sweep []Case, found map[Case]Measurement) view.S
 		}
 		t := f.Entries[0].Seconds
 		s.X = append(s.X, float64(*c.size(k)))
-		s.Y, s.Low, s.High = append(s.Y, cmp.Or(t.Median, minimum)), append(s.Low, cmp.Or(t.Min, minimum)), append(s.High, cmp.Or(t.Max, minimum))
+		s.Y, s.Low, s.High = append(s.Y, cmp.Or(t.Median, minimum)), append(s.Low, cmp.Or(t.Min, minimum)),
+			append(s.High, cmp.Or(t.Max, minimum))
 	}
 	return s
 }
@@ -150,7 +153,8 @@ func RatioPanels(measurements []Measurement) []view.Panel {
 			s.Low, s.High = append(s.Low, r.Ratio.Min), append(s.High, r.Ratio.Max)
 		}
 		first := measurements[0].Entries[0].Name
-		panel := view.Lines{Title: e.Name + " / " + first, XLabel: first + ", seconds", YLabel: "times as long", LogX: true, LogY: true}
+		panel := view.Lines{Title: e.Name + " / " + first, XLabel: first + ", seconds",
+			YLabel: "times as long", LogX: true, LogY: true}
 		for _, n := range slices.Sorted(maps.Keys(series)) {
 			panel.Series = append(panel.Series, *series[n])
 		}

@@ -74,7 +74,8 @@ func TestCalibration(t *testing.T) {
 			seen = calls
 			return time.Duration(calls) * c.perCall, nil
 		}}
-		_, err := Run(context.Background(), []Work{{Contenders: []Contender{work}}}, Options{Rounds: 1, MinTime: ms, Pause: -1})
+		_, err := Run(context.Background(), []Work{{Contenders: []Contender{work}}},
+			Options{Rounds: 1, MinTime: ms, Pause: -1})
 		if err != nil || seen != c.want {
 			t.Errorf("%v a call: %d calls in a round, error %v: want %d", c.perCall, seen, err, c.want)
 		}
@@ -89,7 +90,8 @@ func TestWarmUp(t *testing.T) {
 			turns++
 			return time.Duration(calls) * perCall, nil
 		}}
-		_, err := Run(context.Background(), []Work{{Contenders: []Contender{work}}}, Options{Rounds: 3, MinTime: ms, Pause: -1, WarmUpTo: 100 * ms})
+		_, err := Run(context.Background(), []Work{{Contenders: []Contender{work}}},
+			Options{Rounds: 3, MinTime: ms, Pause: -1, WarmUpTo: 100 * ms})
 		if err != nil || turns != want {
 			t.Errorf("%v a call: %d turns, error %v: want %d", perCall, turns, err, want)
 		}
@@ -135,13 +137,15 @@ func TestPeakOf(t *testing.T) {
 func TestRunEnds(t *testing.T) {
 	broken := errors.New("broken")
 	fails := Contender{"theirs", func(int) (time.Duration, error) { return 0, broken }}
-	_, err := Run(context.Background(), []Work{{Name: "gemm", Size: "n=3", Contenders: []Contender{fails}}}, Options{})
+	_, err := Run(context.Background(), []Work{{Name: "gemm", Size: "n=3", Contenders: []Contender{fails}}},
+		Options{})
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "gemm, n=3: theirs") {
 		t.Errorf("error %v: want an error that names work and contender", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	canceled := Contender{"c", func(int) (time.Duration, error) { cancel(); return time.Second, nil }}
-	if _, err := Run(ctx, []Work{{Contenders: []Contender{canceled}}}, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, []Work{{Contenders: []Contender{canceled}}}, Options{}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("error %v: want that of the context", err)
 	}
 }
@@ -152,7 +156,8 @@ func TestFunc(t *testing.T) {
 	c := Func("c", func() { prepared++; time.Sleep(30 * ms) }, func() { ran++ })
 	d, err := c.Time(3)
 	if err != nil || prepared != 3 || ran != 3 || d >= 90*ms {
-		t.Errorf("%d prepared, %d ran, %v, error %v: want 3 of each, and the time of run alone", prepared, ran, d, err)
+		t.Errorf("%d prepared, %d ran, %v, error %v: want 3 of each, and the time of run alone", prepared,
+			ran, d, err)
 	}
 }
 

@@ -39,7 +39,8 @@ func laplacianWorks(o Options, threads int) ([]measure.Work, error) {
 			if adjacency == nil { // in the first call, which is not timed
 				adjacency = planeGraph(n, min(10, n-1))
 			}
-			if _, err := operator.LaplacianEigenpairs(context.Background(), eng, adjacency, true, min(20, n), operator.EigenOptions{Tolerance: 1e-6}); err != nil {
+			if _, err := operator.LaplacianEigenpairs(context.Background(), eng, adjacency, true, min(20, n),
+				operator.EigenOptions{Tolerance: 1e-6}); err != nil {
 				panic(err) // the graph is valid, and the solver converges on such graphs
 			}
 		}
@@ -83,9 +84,12 @@ func planeGraph(n, k int) *sparse.Matrix {
 					}
 				}
 			}
-			slices.SortFunc(found, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.squared, b.squared), cmp.Compare(a.i, b.i)) })
+			slices.SortFunc(found, func(a, b candidate) int {
+				return cmp.Or(cmp.Compare(a.squared, b.squared), cmp.Compare(a.i, b.i))
+			})
 			// Nothing nearer than the ring's width is missing.
-			if reach := float64(ring) / float64(side); ring > side || len(found) >= k && (k == 0 || found[k-1].squared <= reach*reach) {
+			if reach := float64(ring) / float64(side); ring > side || len(found) >= k &&
+				(k == 0 || found[k-1].squared <= reach*reach) {
 				break
 			}
 		}

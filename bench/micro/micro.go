@@ -198,7 +198,8 @@ func (o *Options) table() (*asm.Table, error) {
 
 // build gives every subject the same input.
 func (op operation) build(subjects []subject, n, threads int) measure.Work {
-	w := measure.Work{Name: op.name, Size: fmt.Sprintf("n=%d", n), Threads: threads, Flops: op.flops(float64(n))}
+	w := measure.Work{Name: op.name, Size: fmt.Sprintf("n=%d", n), Threads: threads,
+		Flops: op.flops(float64(n))}
 	for _, s := range subjects {
 		prepare, run := op.work(s.backend, n, rand.New(rand.NewPCG(1, uint64(n))))
 		w.Contenders = append(w.Contenders, measure.Func(s.name, prepare, run))
@@ -275,14 +276,15 @@ func expWork(t *asm.Table, n int) measure.Work {
 	for i := range x {
 		x[i] = -20 * r.Float64() // the range of a Gaussian kernel
 	}
-	return measure.Work{Name: expCase, Size: fmt.Sprintf("n=%d", n), Threads: 1, Contenders: []measure.Contender{
-		measure.Func(t.Level.String(), nil, func() { t.Exp(dst, x) }),
-		measure.Func("math.Exp", nil, func() {
-			for i, v := range x {
-				dst[i] = math.Exp(v)
-			}
-		}),
-	}}
+	return measure.Work{Name: expCase, Size: fmt.Sprintf("n=%d", n), Threads: 1,
+		Contenders: []measure.Contender{
+			measure.Func(t.Level.String(), nil, func() { t.Exp(dst, x) }),
+			measure.Func("math.Exp", nil, func() {
+				for i, v := range x {
+					dst[i] = math.Exp(v)
+				}
+			}),
+		}}
 }
 
 // peakWork runs multiply-adds on registers alone.

@@ -70,7 +70,8 @@ func TestPlaneGraph(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := near.Adjacency(graph.Union, graph.Binary); !slices.Equal(got.Start, want.Start) || !slices.Equal(got.Col, want.Col) {
+		if want := near.Adjacency(graph.Union, graph.Binary); !slices.Equal(got.Start, want.Start) ||
+			!slices.Equal(got.Col, want.Col) {
 			t.Errorf("n=%d: other edges than those of all distances", n)
 		}
 	}
@@ -78,7 +79,8 @@ func TestPlaneGraph(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	for _, o := range []Options{
-		{Cases: []string{"gem"}}, {Sizes: []int{0}}, {Threads: []int{-1}}, {SIMD: "sse"}, {Against: []string{"mkl"}},
+		{Cases: []string{"gem"}}, {Sizes: []int{0}}, {Threads: []int{-1}}, {SIMD: "sse"},
+		{Against: []string{"mkl"}},
 	} {
 		if _, err := Works(o); !fault.IsInput(err) {
 			t.Errorf("%+v: error %v: want an input error", o, err)

@@ -13,7 +13,8 @@ import (
 // version and its build.
 func TestHelp(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range strings.Split("paper,cross,curves,wrong,hindsight,suggest,plot,micro,peers,methods,throughput,builds,soak,time,serve,info", ",") {
+	for _, name := range strings.Split(
+		"paper,cross,curves,wrong,hindsight,suggest,plot,micro,peers,methods,throughput,builds,soak,time,serve,info", ",") {
 		help := bench.RunOK(t, dir, name+" --help").Stdout
 		for _, w := range []string{"Usage:\n  mustlink-bench " + name, "Examples:\n  mustlink-bench "} {
 			if !strings.Contains(help, w) {
@@ -40,7 +41,8 @@ func TestHelp(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	dir := t.TempDir()
 	for word, args := range map[string][]string{
-		"tsang-1": {"paper", ""}, "krca": {"methods", "--methods", ""}, "gemm": {"micro", "--case", ""}, "stream": {"throughput", "--case", ""}, "svg": {"plot", "--format", ""},
+		"tsang-1": {"paper", ""}, "krca": {"methods", "--methods", ""}, "gemm": {"micro", "--case", ""},
+		"stream": {"throughput", "--case", ""}, "svg": {"plot", "--format", ""},
 	} {
 		o := clitest.Finish(t, bench.Command(dir, append([]string{"__complete"}, args...)...))
 		if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, word) {
@@ -56,11 +58,13 @@ func TestCompletion(t *testing.T) {
 func TestReference(t *testing.T) {
 	dir := t.TempDir()
 	bench.RunOK(t, dir, "reference --markdown cli.md")
-	if page := clitest.Read(t, dir, "cli.md"); !strings.Contains(page, "## mustlink-bench paper") || strings.Contains(page, "Topics:") {
+	if page := clitest.Read(t, dir, "cli.md"); !strings.Contains(page, "## mustlink-bench paper") ||
+		strings.Contains(page, "Topics:") {
 		t.Errorf("the page begins with %.200q", page)
 	}
 	bench.RunOK(t, dir, "reference --man .")
-	if page := clitest.Read(t, filepath.Join(dir, "man1"), "mustlink-bench-paper.1"); !strings.HasPrefix(page, ".TH MUSTLINK-BENCH-PAPER 1") {
+	if page := clitest.Read(t, filepath.Join(dir, "man1"), "mustlink-bench-paper.1"); !strings.HasPrefix(page,
+		".TH MUSTLINK-BENCH-PAPER 1") {
 		t.Errorf("the manual page begins with %.80q", page)
 	}
 }

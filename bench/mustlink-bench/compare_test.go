@@ -31,12 +31,14 @@ func TestCompare(t *testing.T) {
 	options := " --data . --repetitions 2 --state s -q"
 	for name, begins := range map[string]string{"c.md": "# Cross table", "c.json": "{", "c.svg": "<?xml"} {
 		bench.RunOK(t, dir, "cross --methods krca,rca"+options+" -o "+name)
-		if text := clitest.Read(t, dir, name); !strings.HasPrefix(text, begins) || name != "c.svg" && !strings.Contains(text, "wine") {
+		if text := clitest.Read(t, dir, name); !strings.HasPrefix(text, begins) || name != "c.svg" &&
+			!strings.Contains(text, "wine") {
 			t.Errorf("%s begins with %.40q: want %q", name, text, begins)
 		}
 	}
 	bench.RunOK(t, dir, "cross --methods krca,rca"+options+" -o c.md")
-	if text := clitest.Read(t, dir, "c.md"); !strings.Contains(text, "4 repetitions were taken from a state file") {
+	if text := clitest.Read(t, dir, "c.md"); !strings.Contains(text,
+		"4 repetitions were taken from a state file") {
 		t.Errorf("the page does not report that all repetitions came from the state file: %s", text)
 	}
 	bench.RunOK(t, dir, "curves --sets iris --methods rca"+options+" -o l.md")
@@ -102,17 +104,22 @@ func TestHindsight(t *testing.T) {
 	t.Setenv(dataVariable, "")
 	dir := t.TempDir()
 	writeIris(t, dir)
-	line := []string{"hindsight", "--data", ".", "--sets", "iris", "--methods", "select criterion=agreement methods=itml incumbent=itml,itml", "--repetitions", "1", "--state", "s", "-q", "-o"}
+	line := []string{"hindsight", "--data", ".", "--sets", "iris", "--methods",
+		"select criterion=agreement methods=itml incumbent=itml,itml", "--repetitions", "1", "--state", "s",
+		"-q", "-o"}
 	bench.RunArgs(t, dir, append(line, "h.md")...)
 	page := clitest.Read(t, dir, "h.md")
-	for _, want := range []string{"of 29 candidates", "| select criterion=agreement methods=itml incumbent=itml |", "| iris |", "lleratio kernel=exp:lle alpha=1"} {
+	for _, want := range []string{"of 29 candidates",
+		"| select criterion=agreement methods=itml incumbent=itml |", "| iris |",
+		"lleratio kernel=exp:lle alpha=1"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
 	}
 	bench.RunArgs(t, dir, append(line, "h.json")...)
 	h := clitest.Parse(t, clitest.Read(t, dir, "h.json"))
-	if results := h["results"].([]any); len(h["candidates"].([]any)) != 29 || len(results) != 1 || results[0].(map[string]any)["resumed"] != 1.0 {
+	if results := h["results"].([]any); len(h["candidates"].([]any)) != 29 || len(results) != 1 ||
+		results[0].(map[string]any)["resumed"] != 1.0 {
 		t.Errorf("%v", h)
 	}
 	bench.WantInputError(t, dir, "hindsight --data . --sets iris -o x.png", "-o", ".md")
@@ -130,12 +137,14 @@ func TestSuggestBadInput(t *testing.T) {
 func TestSuggest(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "iris.csv", clitest.Blobs(40, 3, false))
-	r := clitest.Parse(t, bench.RunOK(t, dir, "suggest --data . --sets iris --repetitions 2 --classes --json").Stdout)
+	r := clitest.Parse(t,
+		bench.RunOK(t, dir, "suggest --data . --sets iris --repetitions 2 --classes --json").Stdout)
 	curve := r["curves"].([]any)[0].(map[string]any)
 	if got := curve["needed"].(float64); !(got > 0 && got <= 0.5) || len(curve["suggested"].([]any)) != 20 {
 		t.Errorf("%v", curve)
 	}
-	if text := bench.RunOK(t, dir, "suggest --data . --sets iris --repetitions 1").Stdout; !strings.Contains(text, "| iris | 40 | 2 |") {
+	if text := bench.RunOK(t, dir,
+		"suggest --data . --sets iris --repetitions 1").Stdout; !strings.Contains(text, "| iris | 40 | 2 |") {
 		t.Error(text)
 	}
 }
@@ -161,7 +170,8 @@ func TestWrong(t *testing.T) {
 	}
 	bench.WantInputError(t, dir, "wrong --data . -o x.png", "-o", ".md")
 	bench.WantInputError(t, dir, "wrong --data . --sets nothing -o x.md", "nothing")
-	if o := bench.RunOK(t, dir, "wrong --help"); !strings.Contains(o.Stdout, "Examples:\n  mustlink-bench wrong") {
+	if o := bench.RunOK(t, dir, "wrong --help"); !strings.Contains(o.Stdout,
+		"Examples:\n  mustlink-bench wrong") {
 		t.Error("the help has no example")
 	}
 }

@@ -11,7 +11,8 @@ import (
 func TestFigure(t *testing.T) {
 	dir := t.TempDir()
 	for name, begins := range map[string]string{
-		"f.png": "\x89PNG", "f.svg": "<?xml", "f.pdf": "%PDF", "f.csv": "class,x,y,learned x,learned y\n", "f.md": "# tsang-fig2", "f.json": "{",
+		"f.png": "\x89PNG", "f.svg": "<?xml", "f.pdf": "%PDF", "f.csv": "class,x,y,learned x,learned y\n",
+		"f.md": "# tsang-fig2", "f.json": "{",
 	} {
 		bench.RunOK(t, dir, "paper tsang-fig2 -o "+name)
 		if text := clitest.Read(t, dir, name); !strings.HasPrefix(text, begins) {
@@ -19,7 +20,8 @@ func TestFigure(t *testing.T) {
 		}
 	}
 	bench.RunOK(t, dir, "paper soleymani-fig2 -q --repetitions 2 -o boxes.svg")
-	if text := clitest.Read(t, dir, "boxes.svg"); !strings.Contains(text, "<svg") || !strings.Contains(text, "xiang") {
+	if text := clitest.Read(t, dir, "boxes.svg"); !strings.Contains(text, "<svg") ||
+		!strings.Contains(text, "xiang") {
 		t.Errorf("a picture of box plots begins with %.80q", text)
 	}
 	if o := bench.RunOK(t, dir, "paper --list"); !strings.Contains(o.Stdout, "tsang-fig3") {

@@ -17,7 +17,8 @@ import (
 // wantFailure requires exit code 1 and one line with the cause and without a temporary name.
 func wantFailure(t *testing.T, o clitest.Outcome, words ...string) {
 	t.Helper()
-	if o.Code != usage.ExitFailed || strings.Count(o.Stderr, "\n") != 1 || !strings.HasPrefix(o.Stderr, "mustlink-bench: ") || strings.Contains(o.Stderr, ".tmp-") {
+	if o.Code != usage.ExitFailed || strings.Count(o.Stderr, "\n") != 1 ||
+		!strings.HasPrefix(o.Stderr, "mustlink-bench: ") || strings.Contains(o.Stderr, ".tmp-") {
 		t.Errorf("exit code %d, standard error %q: want %d and one line", o.Code, o.Stderr, usage.ExitFailed)
 	}
 	for _, w := range words {
@@ -38,7 +39,9 @@ func TestNoRoom(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		clitest.Write(t, dir, name, old)
-		cmd := exec.Command("sh", append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, bench.Path}, strings.Fields(line+name)...)...)
+		cmd := exec.Command("sh",
+			append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, bench.Path},
+				strings.Fields(line+name)...)...)
 		cmd.Dir = dir
 		wantFailure(t, clitest.Finish(t, cmd), name, syscall.EFBIG.Error())
 		if left := clitest.Names(t, dir); len(left) != 1 || clitest.Read(t, dir, name) != old {
@@ -55,13 +58,15 @@ func TestFullDevice(t *testing.T) {
 	}
 	defer full.Close()
 	for _, line := range []string{
-		"micro --case gemm --sizes 8 --threads 1 --rounds 1 --json", "paper tsang-1 --repetitions 1", "paper --list", "paper tsang-fig2",
+		"micro --case gemm --sizes 8 --threads 1 --rounds 1 --json", "paper tsang-1 --repetitions 1",
+		"paper --list", "paper tsang-fig2",
 	} {
 		cmd := bench.Command(t.TempDir(), strings.Fields(line)...)
 		var stderr strings.Builder
 		cmd.Stdout, cmd.Stderr = full, &stderr
 		_ = cmd.Run() // the exit code is checked below
-		wantFailure(t, clitest.Outcome{Code: cmd.ProcessState.ExitCode(), Stderr: stderr.String()}, syscall.ENOSPC.Error())
+		wantFailure(t, clitest.Outcome{Code: cmd.ProcessState.ExitCode(), Stderr: stderr.String()},
+			syscall.ENOSPC.Error())
 	}
 }
 
@@ -75,9 +80,12 @@ func TestFullDisk(t *testing.T) {
 	old := begin + strings.Repeat("x", page-len(begin)-len(end)-1) + end + "\n"
 	clitest.Write(t, disk, "state", old)
 	clitest.Fill(t, disk)
-	wantFailure(t, bench.Run(t, dir, "paper tsang-1 --repetitions 2 --state disk/state"), "state file", syscall.ENOSPC.Error())
-	wantFailure(t, bench.Run(t, dir, "paper tsang-1 --repetitions 1 -o disk/t.json"), filepath.Join("disk", "t.json"), syscall.ENOSPC.Error())
-	wantFailure(t, bench.Run(t, dir, "paper tsang-fig2 -o disk/f.svg"), filepath.Join("disk", "f.svg"), syscall.ENOSPC.Error())
+	wantFailure(t, bench.Run(t, dir, "paper tsang-1 --repetitions 2 --state disk/state"), "state file",
+		syscall.ENOSPC.Error())
+	wantFailure(t, bench.Run(t, dir, "paper tsang-1 --repetitions 1 -o disk/t.json"),
+		filepath.Join("disk", "t.json"), syscall.ENOSPC.Error())
+	wantFailure(t, bench.Run(t, dir, "paper tsang-fig2 -o disk/f.svg"), filepath.Join("disk", "f.svg"),
+		syscall.ENOSPC.Error())
 	if left := clitest.Names(t, disk); len(left) != 2 || clitest.Read(t, disk, "state") != old {
 		t.Errorf("on the disk are %v: want the state as it was, and the filler", left)
 	}

@@ -25,7 +25,8 @@ const garbage = 32 << 20
 func main() {
 	log.SetOutput(io.Discard) // the plotting library logs what it also returns
 	os.Exit(usage.Run(commands.Root(&session.Session{
-		Name: "mustlink-bench", Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Garbage: garbage,
-		NewBar: progress.New,
+		Name: "mustlink-bench", Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Garbage: garbage,
+		NewBar:  progress.New,
 	})))
 }

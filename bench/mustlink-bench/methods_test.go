@@ -31,14 +31,16 @@ func TestMethods(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "p.md", benchPage())
 	text := bench.RunOK(t, dir, "methods --methods rca,kpca"+tinySizes).Stdout
-	for _, words := range []string{"logical CPUs; threads: ", "- " + buildOfTest() + ": ", "| rca | n=60 d=3 links=20 | ", "| kpca | n=60 d=3 links=20 | "} {
+	for _, words := range []string{"logical CPUs; threads: ", "- " + buildOfTest() + ": ",
+		"| rca | n=60 d=3 links=20 | ", "| kpca | n=60 d=3 links=20 | "} {
 		if !strings.Contains(text, words) {
 			t.Errorf("no %q in\n%s", words, text)
 		}
 	}
 	bench.RunOK(t, dir, "methods --methods rca --state s.json --page p.md"+tinySizes)
 	page := clitest.Read(t, dir, "p.md")
-	if !strings.Contains(page, "| rca | n=60") || !strings.Contains(page, "(pictures/bench-methods.svg)") || strings.Count(page, "old") != 2 || strings.Count(page, "words") != 3 {
+	if !strings.Contains(page, "| rca | n=60") || !strings.Contains(page, "(pictures/bench-methods.svg)") ||
+		strings.Count(page, "old") != 2 || strings.Count(page, "words") != 3 {
 		t.Errorf("the page is\n%s", page)
 	}
 	if !strings.Contains(clitest.Read(t, filepath.Join(dir, "pictures"), "bench-methods.svg"), "<svg") {
@@ -47,7 +49,8 @@ func TestMethods(t *testing.T) {
 	bench.RunOK(t, dir, "methods --methods rca --state s.json -o o.json"+tinySizes)
 	r := clitest.Parse(t, clitest.Read(t, dir, "o.json"))
 	growth := r["growth"].([]any)
-	if len(growth) != 1 || len(r["figures"].([]any)) != 7 || len(growth[0].(map[string]any)["growth"].([]any)) != 3 {
+	if len(growth) != 1 || len(r["figures"].([]any)) != 7 ||
+		len(growth[0].(map[string]any)["growth"].([]any)) != 3 {
 		t.Errorf("report %v: want seven measurements and three exponents", r)
 	}
 	for _, name := range []string{"o.md", "o.svg"} {
@@ -76,7 +79,8 @@ func TestMethodsBuilds(t *testing.T) {
 	if err := os.Link(bench.Path, filepath.Join(dir, other)); err != nil {
 		t.Skip("no links between files: ", err)
 	}
-	before := "methods --methods rca,npk --sizes 40,60 --rounds 1 -q --state s.json --builds " + bench.Path + "," + filepath.Join(dir, other)
+	before := "methods --methods rca,npk --sizes 40,60 --rounds 1 -q --state s.json --builds " + bench.Path +
+		"," + filepath.Join(dir, other)
 	r := clitest.Parse(t, bench.RunOK(t, dir, before+" --json").Stdout)
 	ratios := r["ratios"].([]any)
 	if len(ratios) != 4 || len(r["figures"].([]any)) != 4 {
@@ -90,7 +94,8 @@ func TestMethodsBuilds(t *testing.T) {
 	}
 	state := clitest.Read(t, dir, "s.json")
 	bench.RunOK(t, dir, before+" --page p.md")
-	if page := clitest.Read(t, dir, "p.md"); !strings.Contains(page, other+" / ") || strings.Count(page, "old") != 2 || !strings.Contains(page, "(pictures/bench-builds.svg)") {
+	if page := clitest.Read(t, dir, "p.md"); !strings.Contains(page, other+" / ") ||
+		strings.Count(page, "old") != 2 || !strings.Contains(page, "(pictures/bench-builds.svg)") {
 		t.Errorf("the page is\n%s", page)
 	}
 	if clitest.Read(t, dir, "s.json") != state {
@@ -103,7 +108,8 @@ func TestMethodsBuilds(t *testing.T) {
 func TestMethodsInterrupted(t *testing.T) {
 	for _, builds := range []string{"", "--builds=" + bench.Path + "," + bench.Path} {
 		dir := t.TempDir()
-		cmd := bench.Command(dir, "methods", "--methods", "rca,klein", "--sizes", "2000,4000,6000", "--rounds", "100", "--state", "s.json")
+		cmd := bench.Command(dir, "methods", "--methods", "rca,klein", "--sizes", "2000,4000,6000",
+			"--rounds", "100", "--state", "s.json")
 		if builds != "" {
 			cmd.Args = append(cmd.Args, builds)
 		}

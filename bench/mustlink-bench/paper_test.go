@@ -15,8 +15,10 @@ func TestPaper(t *testing.T) {
 	if o := bench.RunOK(t, dir, "paper --list"); !strings.Contains(o.Stdout, "tsang-1") {
 		t.Errorf("the list is %q", o.Stdout)
 	}
-	first := clitest.Parse(t, bench.RunOK(t, dir, "paper tsang-1 --repetitions 4 --state trials.jsonl --json").Stdout)
-	again := clitest.Parse(t, bench.RunOK(t, dir, "paper tsang-1 --repetitions 6 --state trials.jsonl -o table.json --json").Stdout)
+	first := clitest.Parse(t,
+		bench.RunOK(t, dir, "paper tsang-1 --repetitions 4 --state trials.jsonl --json").Stdout)
+	again := clitest.Parse(t,
+		bench.RunOK(t, dir, "paper tsang-1 --repetitions 6 --state trials.jsonl -o table.json --json").Stdout)
 	if first["resumed"] != 0.0 || again["resumed"] != 4.0 {
 		t.Errorf("resumed %v trials, then %v: want 0, then 4", first["resumed"], again["resumed"])
 	}

@@ -11,8 +11,10 @@ import (
 // TestSoak: a short soak finds no fault, and its report has all parts.
 func TestSoak(t *testing.T) {
 	dir := t.TempDir()
-	r := clitest.Parse(t, bench.RunOK(t, dir, "soak --for 2s --goroutines 3 --workers 2 --max-growth 1e9 --json").Stdout)
-	if r["fits"].(float64) < 1 || r["embeds"].(float64) < 2 || len(r["wrong"].([]any)) != 0 || r["goroutines"] != 3.0 {
+	r := clitest.Parse(t,
+		bench.RunOK(t, dir, "soak --for 2s --goroutines 3 --workers 2 --max-growth 1e9 --json").Stdout)
+	if r["fits"].(float64) < 1 || r["embeds"].(float64) < 2 || len(r["wrong"].([]any)) != 0 ||
+		r["goroutines"] != 3.0 {
 		t.Errorf("report %v: want fits, embeddings and no fault", r)
 	}
 	text := bench.RunOK(t, dir, "soak --for 1s --max-growth 1e9").Stdout

@@ -14,7 +14,8 @@ import (
 // TestMicro: the report has a measurement and a ratio for every contender.
 func TestMicro(t *testing.T) {
 	dir := t.TempDir()
-	r := clitest.Parse(t, bench.RunOK(t, dir, "micro --case peak,gemm --sizes 8,40 --threads 1 --rounds 1 --json").Stdout)
+	r := clitest.Parse(t,
+		bench.RunOK(t, dir, "micro --case peak,gemm --sizes 8,40 --threads 1 --rounds 1 --json").Stdout)
 	measurements := r["figures"].([]any)
 	if len(measurements) != 3 {
 		t.Fatalf("%d measurements: want the peak and two sizes", len(measurements))
@@ -84,7 +85,8 @@ func TestWithoutCLibrary(t *testing.T) {
 		t.Skip("this build has it")
 	}
 	dir := t.TempDir()
-	bench.WantInputError(t, dir, "micro --against netlib", "--against", "OpenBLAS and LAPACKE", "-tags netlib")
+	bench.WantInputError(t, dir, "micro --against netlib", "--against", "OpenBLAS and LAPACKE",
+		"-tags netlib")
 	cmd := bench.Command(dir, "paper", "tsang-1")
 	cmd.Env = append(os.Environ(), "MUSTLINK_BACKEND=netlib")
 	bench.WantInputErrorOf(t, cmd, "MUSTLINK_BACKEND", "OpenBLAS and LAPACKE", "-tags netlib")
@@ -105,12 +107,14 @@ func TestWithoutPeers(t *testing.T) {
 		return path
 	}
 	for path, words := range map[string][]string{
-		interpreter("none", "echo \"ModuleNotFoundError: No module named 'numpy'\" >&2; exit 1"):                                                         {"numpy", "apt-get install python3-sklearn"},
-		interpreter("bare", `read line; echo '{"about": "Python"}'; read line; echo '{"error": "ModuleNotFoundError: No module named sklearn"}'`):        {"sklearn", "apt-get install python3-sklearn"},
-		interpreter("others", `read line; echo '{"about": "Python"}'; read line; echo '{"error": "ModuleNotFoundError: No module named metric_learn"}'`): {"metric_learn", "pip install metric-learn"},
+		interpreter("none", "echo \"ModuleNotFoundError: No module named 'numpy'\" >&2; exit 1"):                                                  {"numpy", "apt-get install python3-sklearn"},
+		interpreter("bare", `read line; echo '{"about": "Python"}'; read line; echo '{"error": "ModuleNotFoundError: No module named sklearn"}'`): {"sklearn", "apt-get install python3-sklearn"},
+		interpreter("others",
+			`read line; echo '{"about": "Python"}'; read line; echo '{"error": "ModuleNotFoundError: No module named metric_learn"}'`): {"metric_learn", "pip install metric-learn"},
 	} {
 		o := bench.Run(t, dir, "peers --case rbf --rounds 1 --threads 1 --python "+path)
-		if o.Code != usage.ExitFailed || strings.Count(o.Stderr, "\n") != 1 || !strings.HasPrefix(o.Stderr, "mustlink-bench: ") {
+		if o.Code != usage.ExitFailed || strings.Count(o.Stderr, "\n") != 1 ||
+			!strings.HasPrefix(o.Stderr, "mustlink-bench: ") {
 			t.Errorf("%s: exit code %d, %q: want %d and one line", path, o.Code, o.Stderr, usage.ExitFailed)
 		}
 		for _, w := range words {

@@ -28,20 +28,26 @@ func TestThroughput(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", temporary)
 	clitest.Write(t, dir, "p.md", benchPage())
-	r := clitest.Parse(t, bench.RunOK(t, dir, "throughput --goroutines 1,2 --page p.md --json --mustlink "+mustlink(t).Path+tinyThroughput).Stdout)
-	if len(r["fits"].([]any)) != 4 || len(r["csv"].([]any)) != 2 || len(r["setup"].(map[string]any)["builds"].([]any)) != 1 {
+	r := clitest.Parse(t,
+		bench.RunOK(t, dir, "throughput --goroutines 1,2 --page p.md --json --mustlink "+mustlink(
+			t).Path+tinyThroughput).Stdout)
+	if len(r["fits"].([]any)) != 4 || len(r["csv"].([]any)) != 2 ||
+		len(r["setup"].(map[string]any)["builds"].([]any)) != 1 {
 		t.Errorf("report %v", r)
 	}
 	flows := r["embed"].([]any)
 	for k, rows := range []float64{300, 300, 300, 20000} {
 		flow := flows[k].(map[string]any)
 		peak := flow["peak_bytes"].(float64)
-		if flow["rows"] != rows || !(flow["rows_per_second"].(map[string]any)["median"].(float64) > 0) || runtime.GOOS == "linux" && !(peak > 1<<20 && peak < 1<<30) {
+		if flow["rows"] != rows || !(flow["rows_per_second"].(map[string]any)["median"].(float64) > 0) ||
+			runtime.GOOS == "linux" && !(peak > 1<<20 && peak < 1<<30) {
 			t.Errorf("flow %v: want %v rows, and the peak of the command", flow, rows)
 		}
 	}
 	page := clitest.Read(t, dir, "p.md")
-	for _, words := range []string{"krca.FitMetric", "GOGC=100", "the latest 1000 models kept", "single precision", "kbeta, basic form", "file to file", "from a pipe", "10 columns, 17 digits", "(pictures/bench-throughput.svg)"} {
+	for _, words := range []string{"krca.FitMetric", "GOGC=100", "the latest 1000 models kept",
+		"single precision", "kbeta, basic form", "file to file", "from a pipe", "10 columns, 17 digits",
+		"(pictures/bench-throughput.svg)"} {
 		if !strings.Contains(page, words) {
 			t.Errorf("no %q on the page\n%s", words, page)
 		}
@@ -55,7 +61,8 @@ func TestThroughput(t *testing.T) {
 func TestThroughputInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	cmd := bench.Command(dir, "throughput", "--case", "stream", "--stream-rows", "1000000000000", "--mustlink", mustlink(t).Path)
+	cmd := bench.Command(dir, "throughput", "--case", "stream", "--stream-rows", "1000000000000",
+		"--mustlink", mustlink(t).Path)
 	var stderr clitest.Buffer
 	cmd.Stderr = &stderr
 	clitest.Interrupt(t, cmd, 2*time.Second)
@@ -115,7 +122,8 @@ func TestTime(t *testing.T) {
 	plain := program.RunOK(t, dir, line)
 	o := bench.RunOK(t, dir, "time -- "+program.Path+" "+line)
 	if o.Stdout != plain.Stdout || !strings.Contains(o.Stderr, "seconds") {
-		t.Errorf("standard output of %d bytes, want %d; standard error %q", len(o.Stdout), len(plain.Stdout), o.Stderr)
+		t.Errorf("standard output of %d bytes, want %d; standard error %q", len(o.Stdout), len(plain.Stdout),
+			o.Stderr)
 	}
 	bench.RunOK(t, dir, "time -o t.json -- "+program.Path+" info")
 	r := clitest.Parse(t, clitest.Read(t, dir, "t.json"))
@@ -131,7 +139,8 @@ func TestTime(t *testing.T) {
 	}
 	// The message of a failed command comes before that of this program.
 	o = bench.Run(t, dir, "time -- "+program.Path+" embed none.mlk -i x.npy -o y.npy")
-	if o.Code != usage.ExitFailed || !strings.Contains(o.Stderr, "none.mlk") || !strings.HasSuffix(o.Stderr, "exit status 2\n") || strings.Contains(o.Stderr, "seconds") {
+	if o.Code != usage.ExitFailed || !strings.Contains(o.Stderr, "none.mlk") ||
+		!strings.HasSuffix(o.Stderr, "exit status 2\n") || strings.Contains(o.Stderr, "seconds") {
 		t.Errorf("exit code %d, standard error %q", o.Code, o.Stderr)
 	}
 }

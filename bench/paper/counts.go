@@ -104,16 +104,20 @@ func summary(b *strings.Builder, entries []Entry, all int) {
 		"are the "+
 		"quality of each paper's own method on the paper's own data, and %d of them are compared here: "+
 		"**%d (%.0f %%) are reproduced, %d are better and %d are worse**. Of the %d numbers of rivals and "+
-		"baselines on the same data %d are reproduced; the other %d are not, %d of them because our version of "+
-		"the rival is better than the paper prints. Times, sizes of data sets, and numbers on a part or another "+
+		"baselines on the same data %d are reproduced; the other %d are not, %d of them because our "+
+		"version of "+
+		"the rival is better than the paper prints. Times, sizes of data sets, and numbers on a part or "+
+		"another "+
 		"version of the data are counted apart.",
 		all, own.Compared(), own.Reproduced, share, own.Better, own.Worse,
 		rival.Compared(), rival.Reproduced, rival.Compared()-rival.Reproduced, rival.Better))
 	b.WriteByte('\n')
 	fold(b, "", "*Reproduced* means at most one standard deviation away, or 1 %. The standard deviation is "+
 		"pooled "+
-		"over the printed one and ours over the repetitions: the root of the mean of the two variances, or the "+
-		"one that there is. *Better* and *worse* mean farther, on that side; numbers without a good side, such "+
+		"over the printed one and ours over the repetitions: the root of the mean of the two variances, or "+
+		"the "+
+		"one that there is. *Better* and *worse* mean farther, on that side; numbers without a good side, "+
+		"such "+
 		"as sizes, are reproduced or worse. What a paper leaves open has one rule in all its tables, which "+
 		"their pages state.")
 	b.WriteByte('\n')
@@ -128,11 +132,13 @@ type section struct {
 
 func sections() []section {
 	return []section{
-		{Own, "Quality of the papers' own methods", "Lines *in part* are about a part or another version of the " +
-			"data, and lines *none* have no counterpart here.", "better", "worse"},
-		{Rival, "Quality of rivals and baselines", "A rival above its printed value is not reproduced either, " +
-			"and " +
-			"it can be the reason why an order of methods fails.", "above", "below"},
+		{Own, "Quality of the papers' own methods",
+			"Lines *in part* are about a part or another version of the " +
+				"data, and lines *none* have no counterpart here.", "better", "worse"},
+		{Rival, "Quality of rivals and baselines",
+			"A rival above its printed value is not reproduced either, " +
+				"and " +
+				"it can be the reason why an order of methods fails.", "above", "below"},
 		{Time, "Times", "The seconds are those of the papers' hardware and programs, of 2011 and before, so " +
 			"*faster* says little about the methods. A larger speedup over a rival counts as " +
 			"faster.", "faster", "slower"},
@@ -183,6 +189,8 @@ func claimed(b *strings.Builder, entries []Entry, results string) {
 		return
 	}
 	b.WriteString("## What the papers say\n\n")
-	fold(b, "", fmt.Sprintf("The claims of the texts about the order of methods: %d reproduced, %d mixed, %d not. The pages have the numbers.", n[Reproduced], n[Mixed], n[Worse]))
+	fold(b, "", fmt.Sprintf(
+		"The claims of the texts about the order of methods: %d reproduced, %d mixed, %d not. The pages "+
+			"have the numbers.", n[Reproduced], n[Mixed], n[Worse]))
 	b.WriteString("\n| page | claim | here |\n| --- | --- | --- |\n" + rows.String() + "\n")
 }

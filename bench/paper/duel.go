@@ -80,7 +80,8 @@ func (d duel) comparable() Verdict {
 
 // against tests a claim about a row against several others: the verdict is the common one, or
 // Mixed.
-func (r *Result) against(text, own string, others []string, keep func(string) bool, verdict func(duel) Verdict) Claim {
+func (r *Result) against(text, own string, others []string, keep func(string) bool,
+	verdict func(duel) Verdict) Claim {
 	c := Claim{Text: text}
 	var parts []string
 	for k, other := range others {

@@ -20,11 +20,13 @@ func TestDuel(t *testing.T) {
 		return v
 	})
 	d := r.duel("first", "second", nil)
-	if strings.Join(d.ahead, "") != "up" || strings.Join(d.equal, "") != "same" || strings.Join(d.behind, "") != "down" || d.columns != 3 {
+	if strings.Join(d.ahead, "") != "up" || strings.Join(d.equal, "") != "same" ||
+		strings.Join(d.behind, "") != "down" || d.columns != 3 {
 		t.Errorf("%+v", d)
 	}
 	only := func(name string) func(string) bool { return func(column string) bool { return column == name } }
-	for column, want := range map[string][2]Verdict{"up": {Reproduced, Reproduced}, "same": {Worse, Reproduced}, "down": {Worse, Worse}} {
+	for column, want := range map[string][2]Verdict{"up": {Reproduced, Reproduced},
+		"same": {Worse, Reproduced}, "down": {Worse, Worse}} {
 		d := r.duel("first", "second", only(column))
 		if d.better() != want[0] || d.comparable() != want[1] {
 			t.Errorf("%s: better %s, comparable %s: want %v", column, d.better(), d.comparable(), want)

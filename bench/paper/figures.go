@@ -62,7 +62,8 @@ type Drawing struct {
 
 // Figures returns all figures, in the order in which they are listed.
 func Figures() []Figure {
-	return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3(), yeungFigure1(), yeungFigure2(), soleymaniFigure1(), huFigure1(), huTable5(), huFigureGrowth(), luFigure4(), luFigure5()}
+	return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3(), yeungFigure1(), yeungFigure2(),
+		soleymaniFigure1(), huFigure1(), huTable5(), huFigureGrowth(), luFigure4(), luFigure5()}
 }
 
 // LookupFigure returns the figure of that name, or a *fault.ParamError with the nearest one.
@@ -148,6 +149,7 @@ func (d *Drawing) Markdown() string {
 	if len(f.Data) > 0 {
 		data = " --data DIR"
 	}
-	fmt.Fprintf(&b, "## Made with\n\n    mustlink-bench paper %s --seed %d%s -o FILE.md\n\n- Build: %s\n", f.Name, d.Seed, data, escape(d.Build.String()))
+	fmt.Fprintf(&b, "## Made with\n\n    mustlink-bench paper %s --seed %d%s -o FILE.md\n\n- Build: %s\n",
+		f.Name, d.Seed, data, escape(d.Build.String()))
 	return b.String()
 }

@@ -42,8 +42,10 @@ func TestXORFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if unlearned, learned := bestThreshold(second.Rows, 1), bestThreshold(second.Rows, 3); learned < 0.99 || unlearned > 0.9 {
-		t.Errorf("first component separates %.2f of the points before learning, %.2f after: want a gain to nearly all", unlearned, learned)
+	if unlearned, learned := bestThreshold(second.Rows, 1), bestThreshold(second.Rows, 3); learned < 0.99 ||
+		unlearned > 0.9 {
+		t.Errorf("first component separates %.2f of the points before learning, %.2f after: want a gain to "+
+			"nearly all", unlearned, learned)
 	}
 }
 
@@ -57,12 +59,16 @@ func TestArrivals(t *testing.T) {
 	a := arrivals{count: 300, s: 1, relearn: 5, repeats: 2}
 	var last algorithms.Progress
 	r := rand.New(rand.NewPCG(1, 1))
-	d, err := a.measure(t.Context(), scopEngine(t), spec, &labeled{x: x, labels: labels}, r, func(p algorithms.Progress) { last = p })
+	d, err := a.measure(t.Context(), scopEngine(t), spec, &labeled{x: x, labels: labels}, r,
+		func(p algorithms.Progress) {
+			last = p
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(d.Rows) != 5 || d.Rows[4][0] != 600 || last.Stage == "" {
-		t.Errorf("%d rows, the last %v: want 5 up to 600 points, with progress", len(d.Rows), d.Rows[len(d.Rows)-1])
+		t.Errorf("%d rows, the last %v: want 5 up to 600 points, with progress", len(d.Rows),
+			d.Rows[len(d.Rows)-1])
 	}
 	for _, row := range d.Rows {
 		if !(row[1] > 0) || !(row[2] > 0) {
@@ -138,7 +144,8 @@ func TestTrapezoid(t *testing.T) {
 }
 
 func TestDrawing(t *testing.T) {
-	d := xorDrawing([]int{0, 1}, []string{"x", "y"}, view.Scatter{X: []float64{0.1, 1e-300}, Y: []float64{3, -4}})
+	d := xorDrawing([]int{0, 1}, []string{"x", "y"},
+		view.Scatter{X: []float64{0.1, 1e-300}, Y: []float64{3, -4}})
 	d.Figure = tsangFigure1()
 	var b bytes.Buffer
 	if err := d.WriteCSV(&b); err != nil {
@@ -155,7 +162,8 @@ func TestDrawing(t *testing.T) {
 			}
 		}
 	}
-	if page := d.Markdown(); !strings.Contains(page, "| class | x | y |") || !strings.Contains(page, "Figure 1 of Tsang") {
+	if page := d.Markdown(); !strings.Contains(page, "| class | x | y |") ||
+		!strings.Contains(page, "Figure 1 of Tsang") {
 		t.Errorf("page %q", page)
 	}
 	names := map[string]bool{}

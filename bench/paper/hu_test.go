@@ -23,8 +23,10 @@ func TestHuConvergence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := d.Entry(); len(d.Notes) != 6 || len(d.Panels) != 2 || len(e.Comparisons) != 2 || len(e.Claims) != 3 {
-		t.Fatalf("%d notes, %d panels, %d comparisons, %d claims", len(d.Notes), len(d.Panels), len(e.Comparisons), len(e.Claims))
+	if e := d.Entry(); len(d.Notes) != 6 || len(d.Panels) != 2 || len(e.Comparisons) != 2 ||
+		len(e.Claims) != 3 {
+		t.Fatalf("%d notes, %d panels, %d comparisons, %d claims", len(d.Notes), len(d.Panels),
+			len(e.Comparisons), len(e.Claims))
 	}
 	for i := 1; i < len(d.Rows); i++ {
 		a, b := d.Rows[i-1], d.Rows[i]
@@ -42,7 +44,8 @@ func TestHuConvergence(t *testing.T) {
 // chance, and the comparisons and claims agree with the rows.
 func TestHuTimes(t *testing.T) {
 	racetest.Skip(t, "a table of a paper; others run trials side by side too")
-	h := huTimes{sizes: []int{100, 200}, many: 100, several: 150, simple: [2]int{200, 100}, hinge: [2]int{100, 100}}
+	h := huTimes{sizes: []int{100, 200}, many: 100, several: 150, simple: [2]int{200, 100},
+		hinge: [2]int{100, 100}}
 	d, err := h.draw(context.Background(), scopEngine(t), Sketch{Seed: 1, Data: realData(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -51,12 +54,15 @@ func TestHuTimes(t *testing.T) {
 		t.Fatalf("%d rows, want %d; notes %q", len(d.Rows), want, d.Notes)
 	}
 	for _, row := range d.Rows {
-		if !(row[huAccuracy] > 55 && row[huFitSeconds] > 0 && row[huGraphSeconds] > 0 && row[huPairCount] == 1.2*row[huSize] && row[huFeatures] == huAdultFeatures && row[huClasses] == 2) {
+		if !(row[huAccuracy] > 55 && row[huFitSeconds] > 0 && row[huGraphSeconds] > 0 &&
+			row[huPairCount] == 1.2*row[huSize] && row[huFeatures] == huAdultFeatures &&
+			row[huClasses] == 2) {
 			t.Errorf("row %v", row)
 		}
 	}
 	for graph := range huGraphs() {
-		if a, b := h.mean(d, 100, graph, huSL, huAccuracy), h.mean(d, 100, graph, huBest, huAccuracy); math.Abs(a-b) > 5 {
+		if a, b := h.mean(d, 100, graph, huSL, huAccuracy),
+			h.mean(d, 100, graph, huBest, huAccuracy); math.Abs(a-b) > 5 {
 			t.Errorf("graph %d: pair accuracy %v after %d sweeps, %v at the optimum", graph, a, huSweeps, b)
 		}
 	}
@@ -70,7 +76,9 @@ func TestHuTimes(t *testing.T) {
 					seconds = 4
 				}
 				if n == 100 || method != huSimply {
-					d.Rows = append(d.Rows, []float64{float64(n), float64(graph), float64(m), 0, 90, seconds, float64(2 - graph), 120, huAdultFeatures, 2})
+					d.Rows = append(d.Rows,
+						[]float64{float64(n), float64(graph), float64(m), 0, 90, seconds, float64(2 - graph),
+							120, huAdultFeatures, 2})
 				}
 			}
 		}
@@ -87,7 +95,9 @@ func TestHuTimes(t *testing.T) {
 	for _, c := range h.compared(d) {
 		found[c.Key.Table+" "+c.Key.Measure]++
 	}
-	for name, want := range map[string]int{"hu-2 instances": 2, "hu-5 constraints": 2, "hu-5 speedup_over_SimpleNPKL+SHL": 6, "hu-5 cpu_seconds": 18, "hu-5 pair_accuracy_x100": 14, "hu-text speedup_over_SimpleNPKL+SHL_more_than": 1} {
+	for name, want := range map[string]int{"hu-2 instances": 2, "hu-5 constraints": 2,
+		"hu-5 speedup_over_SimpleNPKL+SHL": 6, "hu-5 cpu_seconds": 18, "hu-5 pair_accuracy_x100": 14,
+		"hu-text speedup_over_SimpleNPKL+SHL_more_than": 1} {
 		if found[name] != want {
 			t.Errorf("%s: %d comparisons, want %d", name, found[name], want)
 		}
@@ -97,7 +107,8 @@ func TestHuTimes(t *testing.T) {
 // TestHuGrowth: a small figure has a row for each size.
 func TestHuGrowth(t *testing.T) {
 	racetest.Skip(t, "a table of a paper; others run trials side by side too")
-	g, err := huGrowth{sizes: []int{150, 300}, dim: 4, classes: 2}.draw(context.Background(), scopEngine(t), Sketch{Seed: 1})
+	g, err := huGrowth{sizes: []int{150, 300}, dim: 4, classes: 2}.draw(context.Background(), scopEngine(t),
+		Sketch{Seed: 1})
 	if err != nil || len(g.Rows) != 2 || len(g.Notes) != 2 {
 		t.Fatalf("error %v, drawing %+v", err, g)
 	}
@@ -177,10 +188,13 @@ func TestHuRows(t *testing.T) {
 
 // TestHuClaims: a claim about times counts the sets, and one about accuracy follows the orders.
 func TestHuClaims(t *testing.T) {
-	r := &Result{Table: Table{Good: Higher, Columns: []string{"a", "b"}, Rows: []Row{{Name: "x"}, {Name: "y"}, {Name: "x" + huSeconds}, {Name: "y" + huSeconds}, {Name: "z" + huSeconds}}}}
+	r := &Result{Table: Table{Good: Higher, Columns: []string{"a", "b"},
+		Rows: []Row{{Name: "x"}, {Name: "y"}, {Name: "x" + huSeconds}, {Name: "y" + huSeconds},
+			{Name: "z" + huSeconds}}}}
 	for trial := range 8 {
 		v := float64(trial)
-		r.Trials = append(r.Trials, Values{{90 + v, 90 + v}, {80 + 1.1*v, 80 + 1.2*v}, {1, 3}, {2, 2}, {0, 0}})
+		r.Trials = append(r.Trials,
+			Values{{90 + v, 90 + v}, {80 + 1.1*v, 80 + 1.2*v}, {1, 3}, {2, 2}, {0, 0}})
 	}
 	for i := range r.Table.Rows {
 		r.Ours = append(r.Ours, nil)
@@ -226,7 +240,8 @@ func TestHuLargeSets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, want := range []struct{ n, classes int }{{1993, 2}, {1943, 2}, {2198, 2}, {4000, 2}, {4000, 10}, {3119, 26}} {
+	for k, want := range []struct{ n, classes int }{{1993, 2}, {1943, 2}, {2198, 2}, {4000, 2}, {4000, 10},
+		{3119, 26}} {
 		s := sets[k]
 		if s.x.Len() != want.n || len(s.labels) != want.n || s.classes != want.classes {
 			t.Errorf("%s: %d points, %d classes, want %+v", s.name, s.x.Len(), s.classes, want)
@@ -260,7 +275,8 @@ func TestHuPairs(t *testing.T) {
 	}
 	for _, set := range huLargeSets() {
 		for _, amount := range huLargeAmounts() {
-			got, want := 2*amount.half(count("hu-1", set.name, "", "instances")), count("hu-4", set.name, amount.name, "constraints")
+			got, want := 2*amount.half(count("hu-1", set.name, "", "instances")),
+				count("hu-4", set.name, amount.name, "constraints")
 			if got != want {
 				t.Errorf("%s, %s: %d pairs, the paper has %d", set.name, amount.name, got, want)
 			}
@@ -268,7 +284,8 @@ func TestHuPairs(t *testing.T) {
 	}
 	for k := range 7 {
 		set := fmt.Sprintf("a%da", k+1)
-		if got, want := 2*huAdultHalf(count("hu-2", set, "", "instances")), count("hu-5", set, "much", "constraints"); got != want {
+		if got, want := 2*huAdultHalf(count("hu-2", set, "", "instances")),
+			count("hu-5", set, "much", "constraints"); got != want {
 			t.Errorf("%s: %d pairs, the paper has %d", set, got, want)
 		}
 	}
@@ -304,7 +321,8 @@ func TestHuLargeKeys(t *testing.T) {
 // SimpleNPKL divided by that of the method.
 func TestHuLargeColumn(t *testing.T) {
 	x, labels := huGrowth{dim: 5, classes: 3}.clouds(120, 3)
-	l := &huLoaded{huLarge: huLarge{name: "clouds", neighbors: 6}, x: x, labels: labels, classes: 3, raw: 12.5}
+	l := &huLoaded{huLarge: huLarge{name: "clouds", neighbors: 6}, x: x, labels: labels, classes: 3,
+		raw: 12.5}
 	values, err := l.column(context.Background(), scopEngine(t), 40, true, 1, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +336,8 @@ func TestHuLargeColumn(t *testing.T) {
 		if v := at(m); !(v >= 0 && v <= 100) || !(at(m+huTimeRow) > 0) {
 			t.Errorf("%s: %v in %v s", m, v, at(m+huTimeRow))
 		}
-		if m != huSimply && math.Abs(at(m+huSpeedupRow)-at(huSimply+huTimeRow)/at(m+huTimeRow)) > 1e-9*at(m+huSpeedupRow) {
+		if m != huSimply && math.Abs(at(m+huSpeedupRow)-at(huSimply+huTimeRow)/at(m+huTimeRow)) > 1e-9*at(
+			m+huSpeedupRow) {
 			t.Errorf("%s: speedup %v", m, at(m+huSpeedupRow))
 		}
 	}
@@ -331,7 +350,8 @@ func TestHuLargeColumn(t *testing.T) {
 	}
 	for i, row := range rows {
 		left := row == huSimply || row == huSimply+huTimeRow || strings.HasSuffix(row, huSpeedupRow)
-		if math.IsNaN(without[i]) != left || !left && !strings.HasSuffix(row, huTimeRow) && without[i] != values[i] {
+		if math.IsNaN(without[i]) != left || !left && !strings.HasSuffix(row, huTimeRow) &&
+			without[i] != values[i] {
 			t.Errorf("%s: %v without SimpleNPKL, %v with it", row, without[i], values[i])
 		}
 	}
@@ -341,7 +361,8 @@ func TestHuLargeColumn(t *testing.T) {
 func TestHuLargeClaims(t *testing.T) {
 	r := &Result{Table: hu4()}
 	value := map[string]float64{
-		huSL: 90, huSHL: 90, huHL: 91, huSimply: 89, huSL + huTimeRow: 1, huSHL + huTimeRow: 2, huHL + huTimeRow: 3, huSimply + huTimeRow: 2.5, huSL + huSpeedupRow: 2.5,
+		huSL: 90, huSHL: 90, huHL: 91, huSimply: 89, huSL + huTimeRow: 1, huSHL + huTimeRow: 2,
+		huHL + huTimeRow: 3, huSimply + huTimeRow: 2.5, huSL + huSpeedupRow: 2.5,
 	}
 	for _, row := range r.Table.Rows {
 		var ours []Value
@@ -362,7 +383,9 @@ func TestHuLargeClaims(t *testing.T) {
 	for i, want := range []struct {
 		verdict Verdict
 		detail  string
-	}{{Mixed, "in 11 of 12 cases; not for pc-mac, much 9 s against 2 s"}, {Worse, "in 2 of 4 cases"}, {Reproduced, "pc-mac 3 and 2.5"}, {Mixed, "in 10 of 12 cases; not for isolet, little 90.0 against 95.0"}} {
+	}{{Mixed, "in 11 of 12 cases; not for pc-mac, much 9 s against 2 s"}, {Worse, "in 2 of 4 cases"},
+		{Reproduced, "pc-mac 3 and 2.5"},
+		{Mixed, "in 10 of 12 cases; not for isolet, little 90.0 against 95.0"}} {
 		if c := huLargeClaims(r)[i]; c.Verdict != want.verdict || !strings.Contains(c.Detail, want.detail) {
 			t.Errorf("claim %+v: want %+v", c, want)
 		}

@@ -45,7 +45,8 @@ const (
 func huRank(links int) int { return int((math.Sqrt(8*float64(links)+1) - 1) / 2) }
 
 // newHuBlocks prepares the problem of the points x and starts from rand(r, l).
-func newHuBlocks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, loss npkl.Loss, c float64, seed uint64) (*huBlocks, error) {
+func newHuBlocks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, loss npkl.Loss,
+	c float64, seed uint64) (*huBlocks, error) {
 	laplacian, err := huLaplacian(ctx, eng, x, huDelta(c))
 	if err != nil {
 		return nil, err
@@ -62,7 +63,8 @@ func newHuBlocks(ctx context.Context, eng *engine.Engine, x points.Points, set *
 }
 
 // huLaplacian returns (1 + delta) I - D^-1/2 S D^-1/2 of the graph of five neighbors.
-func huLaplacian(ctx context.Context, eng *engine.Engine, x points.Points, delta float64) (*mat.SymDense, error) {
+func huLaplacian(ctx context.Context, eng *engine.Engine, x points.Points,
+	delta float64) (*mat.SymDense, error) {
 	near, err := graph.Nearest(ctx, eng, kernel.Linear(), x, huNeighbors)
 	if err != nil {
 		return nil, err

@@ -47,7 +47,8 @@ func TestHuBlocks(t *testing.T) {
 		}
 		for i := 1; i < len(h.trace); i++ {
 			if h.trace[i] > h.trace[i-1]*(1+rise) {
-				t.Fatalf("%s: sweep %d raises the objective from %v to %v", loss, i+1, h.trace[i-1], h.trace[i])
+				t.Fatalf("%s: sweep %d raises the objective from %v to %v", loss, i+1, h.trace[i-1],
+					h.trace[i])
 			}
 		}
 		p := npkl.DefaultParams()
@@ -68,7 +69,8 @@ func TestHuBlocks(t *testing.T) {
 			continue
 		}
 		if !best.Certified() || math.Abs(above) > 1e-8 {
-			t.Errorf("%s: the sweeps end at %v, npkl at %v (certified: %v)", loss, last, best.Objective(), best.Certified())
+			t.Errorf("%s: the sweeps end at %v, npkl at %v (certified: %v)", loss, last, best.Objective(),
+				best.Certified())
 		}
 		ours, theirs := h.coordinates(), best.Coordinates()
 		for i := range x.N {
@@ -108,7 +110,8 @@ func TestHuBlocksUpdate(t *testing.T) {
 					for _, way := range []float64{-size, size} {
 						row[c] += way
 						if v := h.objective(); v < least-1e-9*least {
-							t.Fatalf("%s: row %d, column %d: %v lower the objective from %v to %v", loss, i, c, way, least, v)
+							t.Fatalf("%s: row %d, column %d: %v lower the objective from %v to %v", loss, i,
+								c, way, least, v)
 						}
 						copy(row, kept)
 					}

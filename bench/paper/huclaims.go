@@ -8,12 +8,18 @@ import (
 // huClaims tests what the text says about Table 3.
 func huClaims(r *Result) []Claim {
 	return []Claim{
-		r.faster("BCDNPKL with the square loss is always faster than SimpleNPKL with the squared hinge.", []string{huSL}, []string{huSimply}, 1),
-		r.faster("NPK and SDPLR are significantly slower than the other methods in general.", []string{"ITML", huSimply, huHL, huSHL, huSL}, []string{"NPK", "SDPLR"}, 0.75),
-		r.faster("Of the three losses the square loss costs least.", []string{huSL}, []string{huHL, huSHL}, 1),
-		r.ahead("ITML does not compete with SimpleNPKL with the squared hinge in accuracy.", huSimply, "ITML"),
-		r.ahead("SimpleNPKL with the linear loss does not compete with its squared hinge.", huSimply, huLinear),
-		r.ahead("BCDNPKL with the square loss is as accurate as the state of the art.", huSL, "ITML", "NPK", "SDPLR", huSimply),
+		r.faster("BCDNPKL with the square loss is always faster than SimpleNPKL with the squared hinge.",
+			[]string{huSL}, []string{huSimply}, 1),
+		r.faster("NPK and SDPLR are significantly slower than the other methods in general.",
+			[]string{"ITML", huSimply, huHL, huSHL, huSL}, []string{"NPK", "SDPLR"}, 0.75),
+		r.faster("Of the three losses the square loss costs least.", []string{huSL}, []string{huHL, huSHL},
+			1),
+		r.ahead("ITML does not compete with SimpleNPKL with the squared hinge in accuracy.", huSimply,
+			"ITML"),
+		r.ahead("SimpleNPKL with the linear loss does not compete with its squared hinge.", huSimply,
+			huLinear),
+		r.ahead("BCDNPKL with the square loss is as accurate as the state of the art.", huSL, "ITML", "NPK",
+			"SDPLR", huSimply),
 	}
 }
 
@@ -59,7 +65,9 @@ func (r *Result) ahead(text, own string, others ...string) Claim {
 		if o.Verdict == Worse || o.Verdict == Mixed && c.Verdict == Reproduced {
 			c.Verdict = o.Verdict
 		}
-		parts = append(parts, fmt.Sprintf("%s against %s: ahead on %d of %d sets, with certainty on %d, behind with certainty on %d", own, other, o.Ahead, o.Columns, o.Surely, o.Behind))
+		parts = append(parts,
+			fmt.Sprintf("%s against %s: ahead on %d of %d sets, with certainty on %d, behind with "+
+				"certainty on %d", own, other, o.Ahead, o.Columns, o.Surely, o.Behind))
 	}
 	c.Detail = strings.Join(parts, "; ")
 	return c

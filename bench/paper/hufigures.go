@@ -51,10 +51,16 @@ func huFigure1() Figure {
 		Caption: "how the objective falls to that of an SDP solver, sweep by sweep",
 		Data:    []string{"iris.csv", "soybean-small.csv"},
 		Setup: []string{
-			"Iris with C = 10 and soybean with C = 5, delta = C/2, 1.2 n pairs, half within a class and half between classes; 5 nearest neighbors, edges with the same weight.",
-			"The paper's Algorithm 1 with the hinge (HL), the squared hinge (SHL) and the square loss (SL): the points without links are eliminated; rank r, the largest with r(r+1)/2 at most the number of pairs; start rand(r, l).",
+			"Iris with C = 10 and soybean with C = 5, delta = C/2, 1.2 n pairs, half within a class and " +
+				"half between classes; 5 nearest neighbors, edges with the same weight.",
+			"The paper's Algorithm 1 with the hinge (HL), the squared hinge (SHL) and the square loss " +
+				"(SL): the points without links are eliminated; rank r, the largest with r(r+1)/2 at most " +
+				"the number of " +
+				"pairs; start rand(r, l).",
 			"The SDP solver: an interior-point method (npk) with a duality gap of at most 1e-9, relatively.",
-			fmt.Sprintf("A curve has converged where its objective is within %g %% of its last one. The square losses end 1e-8 above the SDP solver, the hinge after %d sweeps.", 100*huReached, huHingeSweeps),
+			fmt.Sprintf("A curve has converged where its objective is within %g %% of its last one. The "+
+				"square losses end 1e-8 above the SDP solver, the hinge after %d sweeps.", 100*huReached,
+				huHingeSweeps),
 		},
 		Differences: []string{
 			"The pairs that the paper drew, and what it calls converged, are not known.",
@@ -70,10 +76,12 @@ func huFigure1() Figure {
 func huLosses() []npkl.Loss { return []npkl.Loss{npkl.Square, npkl.SquaredHinge, npkl.Hinge} }
 
 func drawHuConvergence(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawing, error) {
-	d := &Drawing{Columns: []string{"set", "loss", "sweep", "above the SDP solver, relatively"}, Across: len(huCurves())}
+	d := &Drawing{Columns: []string{"set", "loss", "sweep", "above the SDP solver, relatively"},
+		Across: len(huCurves())}
 	begin := time.Now()
 	for k, curve := range huCurves() {
-		sketch.Progress.Report(algorithms.Progress{Stage: curve.file, Done: k, Total: len(huCurves()), Elapsed: time.Since(begin)})
+		sketch.Progress.Report(algorithms.Progress{Stage: curve.file, Done: k, Total: len(huCurves()),
+			Elapsed: time.Since(begin)})
 		data, err := dataset.Read(filepath.Join(sketch.Data, curve.file), dataset.ReadOptions{})
 		if err != nil {
 			return nil, err
@@ -85,7 +93,8 @@ func drawHuConvergence(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 		if err != nil {
 			return nil, err
 		}
-		panel := view.Lines{Title: fmt.Sprintf("%s, C = %g", curve.name(), curve.c), XLabel: "sweep", YLabel: "relative distance to the SDP solver", LogY: true}
+		panel := view.Lines{Title: fmt.Sprintf("%s, C = %g", curve.name(), curve.c), XLabel: "sweep",
+			YLabel: "relative distance to the SDP solver", LogY: true}
 		for l, loss := range huLosses() {
 			above, err := huDescent(ctx, eng, data.Points, set, loss, curve.c, sketch.Seed)
 			if err != nil {
@@ -106,11 +115,14 @@ func drawHuConvergence(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 
 // huSummary describes a curve.
 func huSummary(set, name string, loss npkl.Loss, above []float64) string {
-	text := fmt.Sprintf("%s, %s: within %g %% of its last objective after %d sweeps", set, name, 100*huReached, huFlat(above))
+	text := fmt.Sprintf("%s, %s: within %g %% of its last objective after %d sweeps", set, name,
+		100*huReached, huFlat(above))
 	if loss == npkl.Hinge {
 		return text + fmt.Sprintf("; that is %.2g %% above the optimum.", 100*above[len(above)-1])
 	}
-	return text + fmt.Sprintf("; over the second half of its %d sweeps the distance to the optimum shrinks by a factor of %.3f per sweep (linear convergence).", len(above), rate(above))
+	return text + fmt.Sprintf(
+		"; over the second half of its %d sweeps the distance to the optimum shrinks by a factor of %.3f "+
+			"per sweep (linear convergence).", len(above), rate(above))
 }
 
 // huFlat returns the number of sweeps after which an objective is near its last one, given relative
@@ -122,7 +134,8 @@ func huFlat(above []float64) int {
 
 // huDescent returns how far the objective is above that of the SDP solver after every sweep,
 // relatively: until that is less than the solver's precision, or to the last sweep.
-func huDescent(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, loss npkl.Loss, c float64, seed uint64) ([]float64, error) {
+func huDescent(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, loss npkl.Loss,
+	c float64, seed uint64) ([]float64, error) {
 	h, err := newHuBlocks(ctx, eng, x, set, loss, c, seed)
 	if err != nil {
 		return nil, err
@@ -178,11 +191,15 @@ func huConverges(d *Drawing) []Comparison {
 	slices.Sort(sweeps)
 	usual := (sweeps[(len(sweeps)-1)/2] + sweeps[len(sweeps)/2]) / 2
 	c := comparisons{numbers: d.Figure.numbers}
-	c.add("sweeps until the objective is within 1 % of its last one, median of six curves", printed.Key{Table: "hu-fig1", Dataset: "iris and soybean",
-		Condition: "often; C=10 (iris) and C=5 (soybean)", Method: "BCDNPKL+HL/SHL/SL", Measure: "outer_iterations_to_converge_at_most"}, once(usual))
+	c.add("sweeps until the objective is within 1 % of its last one, median of six curves",
+		printed.Key{Table: "hu-fig1", Dataset: "iris and soybean",
+			Condition: "often; C=10 (iris) and C=5 (soybean)", Method: "BCDNPKL+HL/SHL/SL",
+			Measure: "outer_iterations_to_converge_at_most"}, once(usual))
 	const digits = 1e4 // what a plot can show
-	c.add("largest distance to the SDP solver at the end, SHL and SL, relative, rounded to 0.0001", printed.Key{Table: "hu-fig1", Dataset: "iris and soybean",
-		Condition: "C=10 (iris) and C=5 (soybean)", Method: "BCDNPKL+SHL/SL", Measure: "objective_difference_to_SDP_solver_tends_to"}, once(math.Round(digits*farthest)/digits))
+	c.add("largest distance to the SDP solver at the end, SHL and SL, relative, rounded to 0.0001",
+		printed.Key{Table: "hu-fig1", Dataset: "iris and soybean",
+			Condition: "C=10 (iris) and C=5 (soybean)", Method: "BCDNPKL+SHL/SL",
+			Measure: "objective_difference_to_SDP_solver_tends_to"}, once(math.Round(digits*farthest)/digits))
 	return c.list
 }
 
@@ -193,7 +210,8 @@ func huConvergence(d *Drawing) []Claim {
 	for k, curve := range huCurves() {
 		for l, loss := range huLosses() {
 			above := d.curve(k, l)
-			name, n, last := curve.name()+", "+strings.ToUpper(string(loss)), huFlat(above), above[len(above)-1]
+			name, n, last := curve.name()+", "+strings.ToUpper(string(loss)), huFlat(above),
+				above[len(above)-1]
 			sweeps = append(sweeps, fmt.Sprintf("%s: %d", name, n))
 			if n <= 10 {
 				quick++
@@ -213,9 +231,12 @@ func huConvergence(d *Drawing) []Claim {
 		return Worse
 	}
 	return []Claim{
-		{"BCDNPKL often converges within 10 outer iterations.", is(2*quick > len(sweeps)), "sweeps until the objective is within 1 % of its last one: " + strings.Join(sweeps, "; ")},
-		{"With SHL and SL the objective goes to that of the SDP solver.", is(farthest < 1e-4), "relative distance at the end: " + strings.Join(ends, "; ")},
-		{"With HL it ends clearly above that of the SDP solver.", is(nearest > 1e-2), "relative distance at the end: " + strings.Join(stuck, "; ")},
+		{"BCDNPKL often converges within 10 outer iterations.", is(2*quick > len(sweeps)),
+			"sweeps until the objective is within 1 % of its last one: " + strings.Join(sweeps, "; ")},
+		{"With SHL and SL the objective goes to that of the SDP solver.", is(farthest < 1e-4),
+			"relative distance at the end: " + strings.Join(ends, "; ")},
+		{"With HL it ends clearly above that of the SDP solver.", is(nearest > 1e-2),
+			"relative distance at the end: " + strings.Join(stuck, "; ")},
 	}
 }
 

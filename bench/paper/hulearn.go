@@ -29,10 +29,16 @@ func huPrintedMethods() []string { return []string{huSimply, huHL, huSHL, huSL} 
 // huMethodSetup says how the methods of Tables 4 and 5 run.
 func huMethodSetup() []string {
 	return []string{
-		"BCDNPKL+SL and +SHL: the paper's block coordinate descent. Points without links are eliminated, the rank is the largest r with r(r+1)/2 at most the number of pairs, and 10 sweeps run from random coordinates without extrapolation. C = 1, delta = C/2.",
-		"BCDNPKL+HL: the certified optimum of the hinge, by multipliers; npkl has no plain descent for it. BCDNPKL+SL, optimum: the certified optimum of the square loss, as npkl computes it.",
-		"SimpleNPKL+SHL: a Frobenius norm of at most 0.1 n, until the duality gap is below 1 % of the objective of the kernel 0.",
-		"Seconds: wall time of the fit on one worker, without the graph and the clustering. Speedup: seconds of SimpleNPKL+SHL divided by those of the method.",
+		"BCDNPKL+SL and +SHL: the paper's block coordinate descent. Points without links are eliminated, " +
+			"the rank is the largest r with r(r+1)/2 at most the number of pairs, and 10 sweeps run from " +
+			"random " +
+			"coordinates without extrapolation. C = 1, delta = C/2.",
+		"BCDNPKL+HL: the certified optimum of the hinge, by multipliers; npkl has no plain descent for it. " +
+			"BCDNPKL+SL, optimum: the certified optimum of the square loss, as npkl computes it.",
+		"SimpleNPKL+SHL: a Frobenius norm of at most 0.1 n, until the duality gap is below 1 % of the " +
+			"objective of the kernel 0.",
+		"Seconds: wall time of the fit on one worker, without the graph and the clustering. Speedup: " +
+			"seconds of SimpleNPKL+SHL divided by those of the method.",
 	}
 }
 
@@ -57,7 +63,8 @@ type huRun struct {
 func (h huTask) learner(method string) algorithms.Learner {
 	if method == huSimply {
 		p := nonlinear.SimpleNPKLDefaults()
-		p.Loss, p.C, p.Delta, p.Tol, p.Neighborhood = nonlinear.SimpleNPKLSquaredHinge, 1, huDelta(1), 1e-2, h.around
+		p.Loss, p.C, p.Delta, p.Tol, p.Neighborhood = nonlinear.SimpleNPKLSquaredHinge, 1, huDelta(1), 1e-2,
+			h.around
 		return nonlinear.SimpleNPKLLearner{Params: p, Kernel: h.kernel, Seed: h.seed}
 	}
 	p := npkl.DefaultParams()

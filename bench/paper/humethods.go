@@ -22,14 +22,17 @@ const huSmall = 1e-3
 type huMethod struct {
 	name string
 	like string // the method whose weight of the links it takes, "" for its own
-	fit  func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64, seed uint64) (blas.Matrix, error)
+	fit  func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64,
+		seed uint64) (blas.Matrix, error)
 }
 
 // huLearned is the method of a learner.
 func huLearned(name string, learner func(c float64, seed uint64, links int) algorithms.Learner) huMethod {
-	return huMethod{name: name, fit: func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64, seed uint64) (blas.Matrix, error) {
-		return huEmbedding(ctx, eng, learner(c, seed, set.Len()), x, set)
-	}}
+	return huMethod{name: name,
+		fit: func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64,
+			seed uint64) (blas.Matrix, error) {
+			return huEmbedding(ctx, eng, learner(c, seed, set.Len()), x, set)
+		}}
 }
 
 // huFixed is a rule for delta, as huDelta is one.
@@ -83,14 +86,16 @@ func huSmooth(name string, loss npkl.Loss) huMethod {
 
 // huHinge is BCDNPKL with the hinge by Algorithm 1 as printed, which stops at kinks.
 func huHinge() huMethod {
-	return huMethod{name: "HL, Algorithm 1", fit: func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64, seed uint64) (blas.Matrix, error) {
-		h, err := newHuBlocks(ctx, eng, x, set, npkl.Hinge, c, seed)
-		if err != nil {
-			return blas.Matrix{}, err
-		}
-		err = h.run(ctx, huStill, huSweeps)
-		return h.coordinates(), err
-	}}
+	return huMethod{name: "HL, Algorithm 1",
+		fit: func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64,
+			seed uint64) (blas.Matrix, error) {
+			h, err := newHuBlocks(ctx, eng, x, set, npkl.Hinge, c, seed)
+			if err != nil {
+				return blas.Matrix{}, err
+			}
+			err = h.run(ctx, huStill, huSweeps)
+			return h.coordinates(), err
+		}}
 }
 
 // huCertified is the optimum of the hinge, as in Tables 4 and 5.
@@ -121,5 +126,6 @@ func huPrinted() []huMethod {
 // huTuned are all methods whose weight of the links is chosen.
 func huTuned() []huMethod {
 	return append(huPrinted(), huHinge(), huSDPLR("SDPLR, delta = 0.001", huFixed),
-		huSimpleNPKL(huSimply+", delta = 0.001", npkl.SquaredHinge, huFixed), huSimpleNPKL(huLinear, nonlinear.SimpleNPKLLinear, huDelta))
+		huSimpleNPKL(huSimply+", delta = 0.001", npkl.SquaredHinge, huFixed),
+		huSimpleNPKL(huLinear, nonlinear.SimpleNPKLLinear, huDelta))
 }

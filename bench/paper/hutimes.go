@@ -68,18 +68,28 @@ func huTable5() Figure {
 		Caption: "Adult in seven sizes: pair accuracy and time, on a sparse and on a dense graph",
 		Data:    []string{huAdult},
 		Setup: append([]string{
-			"The first 1605 to 16100 rows of Adult, a1a to a7a; 1.2 n pairs, half within a class and half between classes.",
-			"Sparse graph: 50 nearest neighbors in either direction, all edges with the same weight. Dense graph: exp(-d^2 / (2 sigma^2)) for all pairs, sigma half the mean distance to 10 nearest neighbors.",
-			fmt.Sprintf("Pair accuracy: the plain Rand index of k-means with two clusters on the coordinates, the best of %d starts, in percent.", huRestarts),
-			fmt.Sprintf("Trials with other pairs: six up to %d points, three up to %d, one above; SimpleNPKL and its speedups: one.", h.many, h.several),
-			fmt.Sprintf("SimpleNPKL runs up to %d points on the sparse graph and up to %d on the dense one, the hinge up to %d and %d. The rest was not run: a fit takes more than a minute.", h.simple[0], h.simple[1], h.hinge[0], h.hinge[1]),
+			"The first 1605 to 16100 rows of Adult, a1a to a7a; 1.2 n pairs, half within a class and half " +
+				"between classes.",
+			"Sparse graph: 50 nearest neighbors in either direction, all edges with the same weight. Dense " +
+				"graph: exp(-d^2 / (2 sigma^2)) for all pairs, sigma half the mean distance to 10 nearest " +
+				"neighbors.",
+			fmt.Sprintf("Pair accuracy: the plain Rand index of k-means with two clusters on the "+
+				"coordinates, the best of %d starts, in percent.", huRestarts),
+			fmt.Sprintf("Trials with other pairs: six up to %d points, three up to %d, one above; "+
+				"SimpleNPKL and its speedups: one.", h.many, h.several),
+			fmt.Sprintf("SimpleNPKL runs up to %d points on the sparse graph and up to %d on the dense "+
+				"one, the hinge up to %d and %d. The rest was not run: a fit takes more than a minute.",
+				h.simple[0],
+				h.simple[1], h.hinge[0], h.hinge[1]),
 		}, huMethodSetup()...),
 		Differences: []string{
 			"The paper has 20 trials for every number.",
 			"Rows 4782 to 16100 are rows of Adult, but not those of a5a to a7a.",
-			"The paper's times are from MATLAB 7.1 on an AMD processor of 2.3 GHz. It does not state the edge weights of the sparse graph, the tolerances, and the number of starts of k-means.",
+			"The paper's times are from MATLAB 7.1 on an AMD processor of 2.3 GHz. It does not state the " +
+				"edge weights of the sparse graph, the tolerances, and the number of starts of k-means.",
 		},
-		Partial:  map[string]string{"a5a": "other rows of Adult", "a6a": "other rows of Adult", "a7a": "other rows of Adult"},
+		Partial: map[string]string{"a5a": "other rows of Adult", "a6a": "other rows of Adult",
+			"a7a": "other rows of Adult"},
 		Compared: h.compared,
 		Claims:   h.claims,
 		Draw:     h.draw,
@@ -130,12 +140,15 @@ func (h huTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*
 	if rows := h.sizes[len(h.sizes)-1]; len(data.Labels) < rows {
 		return nil, fault.Data(huAdult, "%d labeled rows: want at least %d", len(data.Labels), rows)
 	}
-	d := &Drawing{Columns: []string{"points", "graph", "method", "trial", "accuracy", "seconds", "graph seconds", "pairs", "features", "classes"}}
+	d := &Drawing{Columns: []string{"points", "graph", "method", "trial", "accuracy", "seconds",
+		"graph seconds", "pairs", "features", "classes"}}
 	begin := time.Now()
 	for k, n := range h.sizes {
-		sketch.Progress.Report(algorithms.Progress{Stage: fmt.Sprintf("%d points", n), Done: k, Total: len(h.sizes), Elapsed: time.Since(begin)})
+		sketch.Progress.Report(algorithms.Progress{Stage: fmt.Sprintf("%d points", n), Done: k,
+			Total: len(h.sizes), Elapsed: time.Since(begin)})
 		for graph := range huGraphs() {
-			rows, err := h.size(ctx, eng, points.Slice(data.Points, 0, n), data.Labels[:n], graph, sketch.Seed)
+			rows, err := h.size(ctx, eng, points.Slice(data.Points, 0, n), data.Labels[:n], graph,
+				sketch.Seed)
 			if err != nil {
 				return nil, err
 			}
@@ -148,7 +161,8 @@ func (h huTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*
 
 // size runs the fits on some rows of the data and one graph. Trials of small sets run side by side,
 // each on one worker.
-func (h huTimes) size(ctx context.Context, eng *engine.Engine, x points.Points, labels []string, graph int, seed uint64) ([][]float64, error) {
+func (h huTimes) size(ctx context.Context, eng *engine.Engine, x points.Points, labels []string, graph int,
+	seed uint64) ([][]float64, error) {
 	fits, n := h.fits(len(labels), graph), len(labels)
 	workers := eng.Workers()
 	if n > h.several { // the dense graphs fill the memory
@@ -181,7 +195,8 @@ func (h huTimes) size(ctx context.Context, eng *engine.Engine, x points.Points, 
 }
 
 // one runs a fit.
-func (h huTimes) one(ctx context.Context, eng *engine.Engine, x points.Points, labels []string, f huFit, graphSeconds float64, seed uint64) ([]float64, error) {
+func (h huTimes) one(ctx context.Context, eng *engine.Engine, x points.Points, labels []string, f huFit,
+	graphSeconds float64, seed uint64) ([]float64, error) {
 	t := Trial{Number: f.trial, seed: seed}
 	set, err := huPairs(labels, huAdultHalf(len(labels)), t.Seed(0))
 	if err != nil {
@@ -191,17 +206,20 @@ func (h huTimes) one(ctx context.Context, eng *engine.Engine, x points.Points, l
 	if f.graph == 1 {
 		around = npkl.Neighborhood{Graph: npkl.Dense, Neighbors: 10}
 	}
-	task := huTask{x: x, labels: labels, classes: len(classRows(labels)), set: set, around: around, seed: t.Seed(1)}
+	task := huTask{x: x, labels: labels, classes: len(classRows(labels)), set: set, around: around,
+		seed: t.Seed(1)}
 	r, err := task.run(ctx, eng, h.methods()[f.method], graphSeconds)
 	if err != nil {
-		return nil, fmt.Errorf("%d points, %s graph, %s: %w", len(labels), huGraphs()[f.graph], h.methods()[f.method], err)
+		return nil, fmt.Errorf("%d points, %s graph, %s: %w", len(labels), huGraphs()[f.graph],
+			h.methods()[f.method], err)
 	}
 	accuracy, err := task.accuracy(ctx, eng, r)
 	if err != nil {
 		return nil, err
 	}
 	return []float64{
-		float64(len(labels)), float64(f.graph), float64(f.method), float64(f.trial), accuracy, r.seconds, r.graphSeconds,
+		float64(len(labels)), float64(f.graph), float64(f.method), float64(f.trial), accuracy, r.seconds,
+		r.graphSeconds,
 		float64(set.Len()), float64(x.Dim()), float64(task.classes),
 	}, nil
 }
@@ -240,7 +258,9 @@ func (h huTimes) speedup(d *Drawing, n, graph int, method string) float64 {
 
 // compared are the printed numbers of Tables 2 and 5, and the speedup in the introduction.
 func (h huTimes) compared(d *Drawing) []Comparison {
-	c := comparisons{numbers: d.Figure.numbers, why: "SimpleNPKL stops here at a duality gap of 1 %, after about ten decompositions; the paper does not state when its own stops. Times are of one run."}
+	c := comparisons{numbers: d.Figure.numbers,
+		why: "SimpleNPKL stops here at a duality gap of 1 %, after about ten decompositions; the paper " +
+			"does not state when its own stops. Times are of one run."}
 	most := math.Inf(-1)
 	for k, n := range h.sizes {
 		set := fmt.Sprintf("a%da", k+1)
@@ -250,11 +270,15 @@ func (h huTimes) compared(d *Drawing) []Comparison {
 		size("instances", float64(n))
 		size("features", h.mean(d, n, 0, huSL, huFeatures))
 		size("classes", h.mean(d, n, 0, huSL, huClasses))
-		c.add(set+": constraints", printed.Key{Table: "hu-5", Dataset: set, Condition: "much", Measure: "constraints"}, once(h.mean(d, n, 0, huSL, huPairCount)))
+		c.add(set+": constraints",
+			printed.Key{Table: "hu-5", Dataset: set, Condition: "much", Measure: "constraints"},
+			once(h.mean(d, n, 0, huSL, huPairCount)))
 		for graph, name := range huGraphs() {
 			add := func(method, measure string, v Value) {
 				if !math.IsNaN(v.Mean) {
-					c.add(fmt.Sprintf("%s, %s: %s, %s", set, name, method, measure), printed.Key{Table: "hu-5", Dataset: set, Condition: name, Method: method, Measure: measure}, v)
+					c.add(fmt.Sprintf("%s, %s: %s, %s", set, name, method, measure),
+						printed.Key{Table: "hu-5", Dataset: set, Condition: name, Method: method,
+							Measure: measure}, v)
 				}
 			}
 			add("graph construction", "cpu_seconds", summarize(h.values(d, n, graph, huBest, huGraphSeconds)))
@@ -268,8 +292,11 @@ func (h huTimes) compared(d *Drawing) []Comparison {
 			}
 		}
 	}
-	c.why = "The paper's speedup of more than 80 is that on the dense graph of a5a. SimpleNPKL runs here on smaller graphs alone, and its speedups grow with their size."
-	c.add("largest speedup of the square loss", printed.Key{Table: "hu-text", Condition: "introduction; square loss", Method: huSL, Measure: "speedup_over_" + huSimply + "_more_than"}, once(most))
+	c.why = "The paper's speedup of more than 80 is that on the dense graph of a5a. SimpleNPKL runs here " +
+		"on smaller graphs alone, and its speedups grow with their size."
+	c.add("largest speedup of the square loss",
+		printed.Key{Table: "hu-text", Condition: "introduction; square loss", Method: huSL,
+			Measure: "speedup_over_" + huSimply + "_more_than"}, once(most))
 	return c.list
 }
 
@@ -292,7 +319,8 @@ func (h huTimes) claims(d *Drawing) []Claim {
 			if own <= slices.Min(others) {
 				fastest++
 			} else {
-				slow = append(slow, fmt.Sprintf("%d points, %s: %.3g s against %.3g s", n, name, own, slices.Min(others)))
+				slow = append(slow, fmt.Sprintf("%d points, %s: %.3g s against %.3g s", n, name, own,
+					slices.Min(others)))
 			}
 			for _, m := range []string{huHL, huSHL, huSL} {
 				if v := h.speedup(d, n, graph, m); !math.IsNaN(v) {
@@ -305,7 +333,8 @@ func (h huTimes) claims(d *Drawing) []Claim {
 					if a >= b {
 						right++
 					} else {
-						wrong = append(wrong, fmt.Sprintf("%d points, %s, %s: %.1f against %.1f", n, name, m, a, b))
+						wrong = append(wrong,
+							fmt.Sprintf("%d points, %s, %s: %.1f against %.1f", n, name, m, a, b))
 					}
 				}
 			}
@@ -330,11 +359,16 @@ func (h huTimes) claims(d *Drawing) []Claim {
 	k := len(h.sizes)
 	return []Claim{
 		huClaim("BCDNPKL+SL is always the fastest method", fastest, cases, huHolds(fastest, cases, slow)),
-		huClaim("BCDNPKL with any loss is faster than SimpleNPKL+SHL (the paper: from a4a on; here: wherever SimpleNPKL ran)", ahead, raced, huHolds(ahead, raced, nil)),
-		huClaim("a dense graph takes much less time to build than a sparse one, because it needs no nearest neighbors", cheap, k, "dense and sparse: "+strings.Join(graphs, "; ")),
-		huClaim("BCDNPKL (square loss) on a dense graph is almost as fast as on a sparse one (at most 10 % slower)", alike, k, "dense and sparse: "+strings.Join(ratios, "; ")),
-		huClaim("SimpleNPKL+SHL on a dense graph is much slower than on a sparse one", slower, simple, "dense and sparse: "+strings.Join(both, "; ")),
-		huClaim("BCDNPKL with any loss is at least as accurate as SimpleNPKL+SHL (by the table, where both ran)", right, compared, huHolds(right, compared, wrong)),
+		huClaim("BCDNPKL with any loss is faster than SimpleNPKL+SHL (the paper: from a4a on; here: "+
+			"wherever SimpleNPKL ran)", ahead, raced, huHolds(ahead, raced, nil)),
+		huClaim("a dense graph takes much less time to build than a sparse one, because it needs no "+
+			"nearest neighbors", cheap, k, "dense and sparse: "+strings.Join(graphs, "; ")),
+		huClaim("BCDNPKL (square loss) on a dense graph is almost as fast as on a sparse one (at most 10 % "+
+			"slower)", alike, k, "dense and sparse: "+strings.Join(ratios, "; ")),
+		huClaim("SimpleNPKL+SHL on a dense graph is much slower than on a sparse one", slower, simple,
+			"dense and sparse: "+strings.Join(both, "; ")),
+		huClaim("BCDNPKL with any loss is at least as accurate as SimpleNPKL+SHL (by the table, where both "+
+			"ran)", right, compared, huHolds(right, compared, wrong)),
 	}
 }
 
@@ -348,8 +382,10 @@ func (h huTimes) summarize(d *Drawing) {
 				s.X, s.Y = append(s.X, float64(n)), append(s.Y, h.mean(d, n, graph, m, huFitSeconds))
 			}
 			panel.Series = append(panel.Series, s)
-			d.Notes = append(d.Notes, fmt.Sprintf("%s: %.3g s for %g points, grows like the %.2fth power; pair accuracy there %.1f.",
-				s.Name, s.Y[len(s.Y)-1], s.X[len(s.X)-1], slope(s.X, s.Y), h.mean(d, h.sizes[len(h.sizes)-1], graph, m, huAccuracy)))
+			d.Notes = append(d.Notes,
+				fmt.Sprintf("%s: %.3g s for %g points, grows like the %.2fth power; pair accuracy there %.1f.",
+					s.Name, s.Y[len(s.Y)-1], s.X[len(s.X)-1], slope(s.X, s.Y),
+					h.mean(d, h.sizes[len(h.sizes)-1], graph, m, huAccuracy)))
 		}
 	}
 	d.Panels = append(d.Panels, panel)
@@ -367,7 +403,9 @@ func huFigureGrowth() Figure {
 		Name: "hu-growth", Paper: huPaper, Label: "Beyond Table 5",
 		Caption: "up to 100,000 points: time of npkl on a sparse graph",
 		Setup: []string{
-			fmt.Sprintf("%d overlapping clusters in %d dimensions, as many pairs as points, half within a class and half between classes; square loss, C = 1, delta = 1/2, 20 nearest neighbors.", h.classes, h.dim),
+			fmt.Sprintf("%d overlapping clusters in %d dimensions, as many pairs as points, half within a "+
+				"class and half between classes; square loss, C = 1, delta = 1/2, 20 nearest neighbors.",
+				h.classes, h.dim),
 			"Seconds: the whole fit with graph and certificate, one run. Pair accuracy as in hu-5.",
 		},
 		Differences: []string{"The paper goes up to 16,100 points."},
@@ -379,13 +417,15 @@ func (h huGrowth) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 	d := &Drawing{Columns: []string{"points", "all, s", "without graph, s", "accuracy"}}
 	begin := time.Now()
 	for k, n := range h.sizes {
-		sketch.Progress.Report(algorithms.Progress{Stage: fmt.Sprintf("%d points", n), Done: k, Total: len(h.sizes), Elapsed: time.Since(begin)})
+		sketch.Progress.Report(algorithms.Progress{Stage: fmt.Sprintf("%d points", n), Done: k,
+			Total: len(h.sizes), Elapsed: time.Since(begin)})
 		x, labels := h.clouds(n, sketch.Seed)
 		set, err := huPairs(labels, (n+1)/2, sketch.Seed)
 		if err != nil {
 			return nil, err
 		}
-		task := huTask{x: x, labels: labels, classes: h.classes, set: set, around: npkl.Neighborhood{Graph: npkl.KNN, Neighbors: 20}, seed: sketch.Seed}
+		task := huTask{x: x, labels: labels, classes: h.classes, set: set,
+			around: npkl.Neighborhood{Graph: npkl.KNN, Neighbors: 20}, seed: sketch.Seed}
 		r, err := task.run(ctx, eng, huBest, 0)
 		if err != nil {
 			return nil, err
@@ -410,7 +450,8 @@ func (d *Drawing) curves(title string, columns ...int) {
 			s.X, s.Y = append(s.X, row[0]), append(s.Y, row[c])
 		}
 		panel.Series = append(panel.Series, s)
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: grows like the %.2fth power of the number of points.", s.Name, slope(s.X, s.Y)))
+		d.Notes = append(d.Notes,
+			fmt.Sprintf("%s: grows like the %.2fth power of the number of points.", s.Name, slope(s.X, s.Y)))
 	}
 	d.Panels = append(d.Panels, panel)
 }

@@ -47,20 +47,45 @@ func luFigure5() Figure {
 		Caption: "two subjects' faces, aligned by ten pairs under the same light, round by round",
 		Data:    []string{luFaces},
 		Setup: []string{
-			fmt.Sprintf("Data: 64 images of each of two subjects, 32 x 32 pixels, in the same order of lights; %s. One graph of all images, %d nearest neighbors in either direction, all edges with the same weight.", luPixelsRef, luNear),
-			fmt.Sprintf("Links: %d must-links between images of the two subjects under the same light, drawn at random. Systems 0 to %d: gml after as many rounds, with the spectral prior, %d eigenvectors, gamma = 1 and the bound at the 5th percentile; 0 is the first prior. System %d: ITML with a Gaussian kernel whose width is the mean distance, and the same bound.", luPairs, luRounds, luRank, luRounds+1),
-			"Coordinates: the three directions of largest variance; the figure shows the first two, with the links. Recall at k: how often the image under the same light is among the k nearest of the other subject, as the mean over " + fmt.Sprint(luDraws) + " draws of the links and all images.",
-			fmt.Sprintf("The subjects count as aligned if the recall at 10, a sixth of the images, is at least %g.", luAligned),
+			fmt.Sprintf("Data: 64 images of each of two subjects, 32 x 32 pixels, in the same order of "+
+				"lights; %s. One graph of all images, %d nearest neighbors in either direction, all edges "+
+				"with the same "+
+				"weight.", luPixelsRef, luNear),
+			fmt.Sprintf("Links: %d must-links between images of the two subjects under the same light, "+
+				"drawn at random. Systems 0 to %d: gml after as many rounds, with the spectral prior, %d "+
+				"eigenvectors, "+
+				"gamma = 1 and the bound at the 5th percentile; 0 is the first prior. System %d: ITML with "+
+				"a Gaussian "+
+				"kernel whose width is the mean distance, and the same bound.", luPairs, luRounds, luRank,
+				luRounds+1),
+			"Coordinates: the three directions of largest variance; the figure shows the first two, with " +
+				"the links. Recall at k: how often the image under the same light is among the k nearest " +
+				"of the other " +
+				"subject, as the mean over " + fmt.Sprint(luDraws) + " draws of the links and all images.",
+			fmt.Sprintf("The subjects count as aligned if the recall at 10, a sixth of the images, is at "+
+				"least %g.", luAligned),
 		},
 		Differences: []string{
-			"The paper judges the alignment by eye, in pictures without numbers, so the measure and its threshold are ours. Its subjects, links, graph and the width of ITML's kernel are not stated. gamma, bounds and rounds are as in its other figures.",
-			"The number of rounds until the subjects are aligned hangs on the threshold: after one round the recall is 0.897, just below it.",
+			"The paper judges the alignment by eye, in pictures without numbers, so the measure and its " +
+				"threshold are ours. Its subjects, links, graph and the width of ITML's kernel are not " +
+				"stated. gamma, " +
+				"bounds and rounds are as in its other figures.",
+			"The number of rounds until the subjects are aligned hangs on the threshold: after one round " +
+				"the recall is 0.897, just below it.",
 		},
 		Tried: []string{
-			"The bound: with the percentiles 5, 1 and 0.1, the recall at 1 after five rounds is 0.440, 0.512 and 0.580, and the recall at 10 is 0.932, 0.950 and 0.960 (8 draws); gamma = 100 instead of 1 changes them by 0.023 at most.",
-			"The width of ITML's kernel, which decides whether the claim holds: with 1/8, 1/4, 1/2 and 1 of the mean distance its recall at 10 is 0.381, 0.539, 0.962 and 0.959, so with a narrow kernel ITML does not align the subjects, as in the paper (10 draws).",
-			"The graph: with 3, 4, 6, 10 and 20 neighbors the recall at 10 of gml after five rounds is 0.884, 0.915, 0.908, 0.923 and 0.916 (10 draws).",
-			"The rounds: with any of these bounds five rounds are better than one (0.354, 0.411 and 0.436 at 1 after one).",
+			"The bound: with the percentiles 5, 1 and 0.1, the recall at 1 after five rounds is 0.440, " +
+				"0.512 and 0.580, and the recall at 10 is 0.932, 0.950 and 0.960 (8 draws); gamma = 100 " +
+				"instead of 1 " +
+				"changes them by 0.023 at most.",
+			"The width of ITML's kernel, which decides whether the claim holds: with 1/8, 1/4, 1/2 and 1 " +
+				"of the mean distance its recall at 10 is 0.381, 0.539, 0.962 and 0.959, so with a narrow " +
+				"kernel ITML does " +
+				"not align the subjects, as in the paper (10 draws).",
+			"The graph: with 3, 4, 6, 10 and 20 neighbors the recall at 10 of gml after five rounds is " +
+				"0.884, 0.915, 0.908, 0.923 and 0.916 (10 draws).",
+			"The rounds: with any of these bounds five rounds are better than one (0.354, 0.411 and 0.436 " +
+				"at 1 after one).",
 		},
 		Compared: luFacesCompared,
 		Claims:   luFacesClaims,
@@ -80,9 +105,12 @@ func luAlignedAfter(d *Drawing) int {
 }
 
 func luFacesCompared(d *Drawing) []Comparison {
-	c := comparisons{numbers: d.Figure.numbers, why: "No round reaches a recall at 10 of " + fmt.Sprint(luAligned) + "."}
-	c.add("rounds of gml until the subjects are aligned", printed.Key{Table: "lu-fig5", Dataset: "Yale Face B, two subjects",
-		Condition: "10 must-links", Method: "G-ML", Measure: "iterations_to_align_at_most"}, once(float64(luAlignedAfter(d))))
+	c := comparisons{numbers: d.Figure.numbers, why: "No round reaches a recall at 10 of " +
+		fmt.Sprint(luAligned) + "."}
+	c.add("rounds of gml until the subjects are aligned",
+		printed.Key{Table: "lu-fig5", Dataset: "Yale Face B, two subjects",
+			Condition: "10 must-links", Method: "G-ML", Measure: "iterations_to_align_at_most"},
+		once(float64(luAlignedAfter(d))))
 	return c.list
 }
 
@@ -95,12 +123,17 @@ func luFacesClaims(d *Drawing) []Claim {
 	}
 	last, rival := d.Rows[luRounds], d.Rows[luRounds+1]
 	return []Claim{
-		{Text: "gml aligns the two subjects within five iterations", Verdict: verdict(luAlignedAfter(d) <= luRounds),
-			Detail: fmt.Sprintf("recall at 10 is %.3f under the first prior and %.3f after %d rounds; %d rounds reach %g", d.Rows[0][4], last[4], luRounds, luAlignedAfter(d), luAligned)},
+		{Text: "gml aligns the two subjects within five iterations",
+			Verdict: verdict(luAlignedAfter(d) <= luRounds),
+			Detail: fmt.Sprintf(
+				"recall at 10 is %.3f under the first prior and %.3f after %d rounds; %d rounds reach %g",
+				d.Rows[0][4], last[4], luRounds, luAlignedAfter(d), luAligned)},
 		{Text: "ITML does not align them", Verdict: verdict(rival[4] < luAligned),
 			Detail: fmt.Sprintf("recall at 10 of ITML: %.3f", rival[4])},
-		{Text: "gml retrieves the images under similar light more accurately than ITML", Verdict: verdict(last[1] > rival[1] && last[4] > rival[4]),
-			Detail: fmt.Sprintf("recall at 1: %.3f against %.3f; at 10: %.3f against %.3f", last[1], rival[1], last[4], rival[4])},
+		{Text: "gml retrieves the images under similar light more accurately than ITML",
+			Verdict: verdict(last[1] > rival[1] && last[4] > rival[4]),
+			Detail: fmt.Sprintf("recall at 1: %.3f against %.3f; at 10: %.3f against %.3f", last[1], rival[1],
+				last[4], rival[4])},
 	}
 }
 
@@ -112,7 +145,8 @@ func drawLuFaces(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawi
 	d, begin := &Drawing{Across: 3}, time.Now()
 	mean := make([][]float64, luRounds+2)
 	for draw := range luDraws {
-		sketch.Progress.Report(algorithms.Progress{Stage: "draws", Done: draw, Total: luDraws, Elapsed: time.Since(begin)})
+		sketch.Progress.Report(algorithms.Progress{Stage: "draws", Done: draw, Total: luDraws,
+			Elapsed: time.Since(begin)})
 		set, err := a.draw(rand.New(rand.NewPCG(sketch.Seed, uint64(draw))))
 		if err != nil {
 			return nil, err
@@ -141,13 +175,18 @@ func drawLuFaces(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawi
 		d.Rows = append(d.Rows, append([]float64{float64(system)}, row...))
 	}
 	last, rival := mean[luRounds], mean[luRounds+1]
-	d.Notes = []string{fmt.Sprintf("The image under the same light is the nearest of the other subject for %.0f %% of the images after %d rounds, %.0f %% under the first prior, %.0f %% with ITML; among the nearest 10 for %.0f %% (%.0f %%, %.0f %%).",
+	d.Notes = []string{fmt.Sprintf(
+		"The image under the same light is the nearest of the other subject for %.0f %% of the images "+
+			"after %d rounds, %.0f %% under the first prior, %.0f %% with ITML; among the nearest 10 for "+
+			"%.0f %% (%.0f "+
+			"%%, %.0f %%).",
 		100*last[0], luRounds, 100*mean[0][0], 100*rival[0], 100*last[3], 100*mean[0][3], 100*rival[3])}
 	return d, nil
 }
 
 // face returns the coordinates of a system of Figure 5.
-func (a *alignment) face(ctx context.Context, eng *engine.Engine, set *links.Set, system int) (y blas.Matrix, err error) {
+func (a *alignment) face(ctx context.Context, eng *engine.Engine, set *links.Set,
+	system int) (y blas.Matrix, err error) {
 	if system > luRounds {
 		y, err = a.itml(ctx, eng, set, 1)
 	} else {
@@ -195,7 +234,8 @@ type alignment struct {
 }
 
 // newAlignment reads the images of some objects.
-func newAlignment(ctx context.Context, eng *engine.Engine, path string, objects []string, seed uint64) (*alignment, error) {
+func newAlignment(ctx context.Context, eng *engine.Engine, path string, objects []string,
+	seed uint64) (*alignment, error) {
 	d, err := dataset.Read(path, dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
@@ -204,7 +244,8 @@ func newAlignment(ctx context.Context, eng *engine.Engine, path string, objects 
 }
 
 // ofObjects takes the images of some objects.
-func ofObjects(ctx context.Context, eng *engine.Engine, d *dataset.Data, objects []string, seed uint64) (*alignment, error) {
+func ofObjects(ctx context.Context, eng *engine.Engine, d *dataset.Data, objects []string,
+	seed uint64) (*alignment, error) {
 	x, ok := d.Points.(*points.Dense)
 	if !ok || d.Labels == nil {
 		return nil, fault.Data(d.Name, "not labeled vectors: want labeled rows of numbers")
@@ -219,7 +260,8 @@ func ofObjects(ctx context.Context, eng *engine.Engine, d *dataset.Data, objects
 			}
 		}
 		if count := len(rows) - before; count == 0 || a.images > 0 && count != a.images {
-			return nil, fault.Data(d.Name, "%d images of object %s: want the same number of each object, at least one", count, name)
+			return nil, fault.Data(d.Name,
+				"%d images of object %s: want the same number of each object, at least one", count, name)
 		}
 		a.images = len(rows) - before
 	}
@@ -228,7 +270,8 @@ func ofObjects(ctx context.Context, eng *engine.Engine, d *dataset.Data, objects
 	if err != nil {
 		return nil, err
 	}
-	a.basis, err = operator.LaplacianEigenpairs(ctx, eng, near.Adjacency(graph.Union, graph.Binary), false, luRank, operator.EigenOptions{Tolerance: 1e-8, Seed: seed})
+	a.basis, err = operator.LaplacianEigenpairs(ctx, eng, near.Adjacency(graph.Union, graph.Binary), false,
+		luRank, operator.EigenOptions{Tolerance: 1e-8, Seed: seed})
 	return a, err
 }
 
@@ -250,14 +293,16 @@ func (a *alignment) draw(r *rand.Rand) (*links.Set, error) {
 
 // learned returns the coordinates after some rounds of gml, or those of the first prior for 0
 // rounds.
-func (a *alignment) learned(ctx context.Context, eng *engine.Engine, set *links.Set, rounds int) (blas.Matrix, error) {
+func (a *alignment) learned(ctx context.Context, eng *engine.Engine, set *links.Set,
+	rounds int) (blas.Matrix, error) {
 	if rounds == 0 {
 		return luWeighted(a.basis, luRank, func(mu float64) float64 { return math.Exp(-0.1 * mu) }), nil
 	}
 	return a.fitted(ctx, eng, set, luSpectral(rounds))
 }
 
-func (a *alignment) fitted(ctx context.Context, eng *engine.Engine, set *links.Set, p gml.Params) (blas.Matrix, error) {
+func (a *alignment) fitted(ctx context.Context, eng *engine.Engine, set *links.Set,
+	p gml.Params) (blas.Matrix, error) {
 	m, err := gml.Learner{Params: p, Basis: a.basis}.Fit(ctx, eng, a.x, set)
 	if err != nil {
 		return blas.Matrix{}, err

@@ -38,12 +38,32 @@ func luFigure4() Figure {
 		Caption: "handwritten digits in the plane, by four methods",
 		Data:    []string{luDigits},
 		Setup: []string{
-			fmt.Sprintf("Data: the last %d rows of USPS, its test split, values from -1 to 1. gml and ITML know the labels of %d of them, drawn at random, and learn from all their pairs; colored MVU knows all labels; Laplacian eigenmaps none.", luTestDigits, luKnown),
-			fmt.Sprintf("Graph: %d nearest neighbors in either direction, all edges with the same weight. gml: spectral prior, %d eigenvectors, gamma = 1, bounds at the 5th and the 95th percentile, %d rounds. ITML: linear, the same bounds and gamma. Colored MVU: %d eigenvectors. Each of them is shown in the plane of its largest variance. Eigenmaps: the two smoothest eigenvectors of the normalized Laplacian that are not constant.", luNear, luRank, luRounds, luRank),
-			"1-NN: the share of the digits whose nearest neighbor in the plane has their label, for all digits and for those whose labels are not known to gml and ITML. J: mean distance between classes divided by that within classes. Columns 0 to 9: the share of the images of a digit whose nearest neighbor in the plane is the same digit; the digit counts as separated if it is more than half.",
+			fmt.Sprintf("Data: the last %d rows of USPS, its test split, values from -1 to 1. gml and ITML "+
+				"know the labels of %d of them, drawn at random, and learn from all their pairs; colored "+
+				"MVU knows all "+
+				"labels; Laplacian eigenmaps none.", luTestDigits, luKnown),
+			fmt.Sprintf("Graph: %d nearest neighbors in either direction, all edges with the same weight. "+
+				"gml: spectral prior, %d eigenvectors, gamma = 1, bounds at the 5th and the 95th "+
+				"percentile, %d rounds. "+
+				"ITML: linear, the same bounds and gamma. Colored MVU: %d eigenvectors. Each of them is "+
+				"shown in the plane "+
+				"of its largest variance. Eigenmaps: the two smoothest eigenvectors of the normalized "+
+				"Laplacian that are "+
+				"not constant.", luNear, luRank, luRounds, luRank),
+			"1-NN: the share of the digits whose nearest neighbor in the plane has their label, for all " +
+				"digits and for those whose labels are not known to gml and ITML. J: mean distance between " +
+				"classes divided " +
+				"by that within classes. Columns 0 to 9: the share of the images of a digit whose nearest " +
+				"neighbor in the " +
+				"plane is the same digit; the digit counts as separated if it is more than half.",
 		},
 		Differences: []string{
-			"The paper judges pictures by eye, without numbers, so the measures are ours. The paper states the set, the 200 samples, the plane and that colored MVU has all labels. Its draw of the 200 digits and its weights in colored MVU are not stated. gamma, bounds, rounds, graph and eigenvectors are as in its other figures.",
+			"The paper judges pictures by eye, without numbers, so the measures are ours. The paper states " +
+				"the set, the 200 samples, the plane and that colored MVU has all labels. Its draw of the " +
+				"200 digits and " +
+				"its weights in colored MVU are not stated. gamma, bounds, rounds, graph and eigenvectors " +
+				"are as in its " +
+				"other figures.",
 		},
 		Claims: luDigitsClaims,
 		Draw:   drawLuDigits,
@@ -67,9 +87,11 @@ func newLuDigits(path string, seed uint64) (*luDigitsCase, error) {
 	}
 	x, ok := d.Points.(*points.Dense)
 	if !ok || d.Labels == nil || x.N < luTestDigits {
-		return nil, fault.Data(path, "too few labeled vectors: want at least %d labeled rows of numbers", luTestDigits)
+		return nil, fault.Data(path, "too few labeled vectors: want at least %d labeled rows of numbers",
+			luTestDigits)
 	}
-	c := &luDigitsCase{x: points.Slice(x, x.N-luTestDigits, x.N).(*points.Dense), labels: d.Labels[x.N-luTestDigits:], seed: seed}
+	c := &luDigitsCase{x: points.Slice(x, x.N-luTestDigits, x.N).(*points.Dense),
+		labels: d.Labels[x.N-luTestDigits:], seed: seed}
 	c.known = rand.New(rand.NewPCG(seed, 4)).Perm(luTestDigits)[:luKnown]
 	slices.Sort(c.known)
 	some := make([]string, luTestDigits)
@@ -101,14 +123,16 @@ func drawLuDigits(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Draw
 		name  string
 		place func(context.Context, *engine.Engine) (blas.Matrix, error)
 	}{{"gml", c.gml}, {"ITML", c.itml}, {"Laplacian eigenmaps", c.eigenmaps}, {"colored MVU", c.colored}}
-	d, begin := &Drawing{Across: 2, Columns: []string{"system", "1-NN", "1-NN, labels not known", "J"}}, time.Now()
+	d, begin := &Drawing{Across: 2, Columns: []string{"system", "1-NN", "1-NN, labels not known", "J"}},
+		time.Now()
 	digits := classRows(c.labels)
 	slices.SortFunc(digits, func(a, b []int) int { return strings.Compare(c.labels[a[0]], c.labels[b[0]]) })
 	for _, rows := range digits {
 		d.Columns = append(d.Columns, c.labels[rows[0]])
 	}
 	for k, s := range systems {
-		sketch.Progress.Report(algorithms.Progress{Stage: s.name, Done: k, Total: len(systems), Elapsed: time.Since(begin)})
+		sketch.Progress.Report(algorithms.Progress{Stage: s.name, Done: k, Total: len(systems),
+			Elapsed: time.Since(begin)})
 		y, err := s.place(ctx, eng)
 		if err != nil {
 			return nil, err
@@ -127,8 +151,11 @@ func drawLuDigits(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Draw
 			row = append(row, nearestRight(y, c.labels, rows))
 		}
 		d.Rows = append(d.Rows, row)
-		d.Notes = append(d.Notes, fmt.Sprintf("%s (%d): 1-NN %.1f %%, of digits whose labels were not known %.1f %%, J %.2f.", s.name, k, 100*right, 100*unlabeled, j))
-		d.Panels = append(d.Panels, c.scatter(y, fmt.Sprintf("%s: 1-NN %.1f %%, J %.2f", s.name, 100*right, j), k > 0))
+		d.Notes = append(d.Notes,
+			fmt.Sprintf("%s (%d): 1-NN %.1f %%, of digits whose labels were not known %.1f %%, J %.2f.",
+				s.name, k, 100*right, 100*unlabeled, j))
+		d.Panels = append(d.Panels,
+			c.scatter(y, fmt.Sprintf("%s: 1-NN %.1f %%, J %.2f", s.name, 100*right, j), k > 0))
 	}
 	return d, nil
 }
@@ -179,10 +206,15 @@ func luDigitsClaims(d *Drawing) []Claim {
 	all, allText := right(1)
 	four, fourText := right(slices.Index(d.Columns, "4"))
 	return []Claim{
-		{Text: "gml separates all digits but 5", Verdict: verdict(len(own) == luAmong(own, "5"), len(own) <= len(d.Columns[4:])/2), Detail: fmt.Sprintf("not separated: %v", own)},
-		{Text: "colored MVU, with all labels, does not separate 4, 5, 8 and 2", Verdict: verdict(luAmong(colored, "4", "5", "8", "2") == 4, luAmong(colored, "4", "5", "8", "2") > 0),
+		{Text: "gml separates all digits but 5",
+			Verdict: verdict(len(own) == luAmong(own, "5"), len(own) <= len(d.Columns[4:])/2),
+			Detail:  fmt.Sprintf("not separated: %v", own)},
+		{Text: "colored MVU, with all labels, does not separate 4, 5, 8 and 2",
+			Verdict: verdict(luAmong(colored, "4", "5", "8", "2") == 4,
+				luAmong(colored, "4", "5", "8", "2") > 0),
 			Detail: fmt.Sprintf("not separated: %v", colored)},
-		{Text: "gml separates the digits more accurately than the other systems", Verdict: verdict(all == 3, all > 0), Detail: "1-NN: " + allText},
+		{Text: "gml separates the digits more accurately than the other systems",
+			Verdict: verdict(all == 3, all > 0), Detail: "1-NN: " + allText},
 		{Text: "this is so for digit 4", Verdict: verdict(four == 3, four > 0), Detail: fourText},
 	}
 }
@@ -193,7 +225,8 @@ func nearestRight(y blas.Matrix, labels []string, rows []int) float64 {
 	for _, i := range rows {
 		best := -1
 		for j := range y.Rows {
-			if j != i && (best < 0 || points.SquaredDistance(y.Row(i), y.Row(j)) < points.SquaredDistance(y.Row(i), y.Row(best))) {
+			if j != i && (best < 0 ||
+				points.SquaredDistance(y.Row(i), y.Row(j)) < points.SquaredDistance(y.Row(i), y.Row(best))) {
 				best = j
 			}
 		}
@@ -227,7 +260,8 @@ func (c *luDigitsCase) itml(ctx context.Context, eng *engine.Engine) (blas.Matri
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	y, err := learnedEmbedding(ctx, eng, itml.Learner{Params: itml.DefaultParams(), Kernel: linear, Seed: c.seed}, c.x, c.pairs)
+	y, err := learnedEmbedding(ctx, eng,
+		itml.Learner{Params: itml.DefaultParams(), Kernel: linear, Seed: c.seed}, c.x, c.pairs)
 	if err != nil {
 		return y, err
 	}
@@ -243,7 +277,8 @@ func (c *luDigitsCase) eigenmaps(ctx context.Context, eng *engine.Engine) (blas.
 	}
 	a := near.Adjacency(graph.Union, graph.Binary)
 	_, parts := graph.Components(a)
-	found, err := operator.LaplacianEigenpairs(ctx, eng, a, true, parts+2, operator.EigenOptions{Tolerance: 1e-8, Seed: c.seed})
+	found, err := operator.LaplacianEigenpairs(ctx, eng, a, true, parts+2,
+		operator.EigenOptions{Tolerance: 1e-8, Seed: c.seed})
 	if err != nil {
 		return blas.Matrix{}, err
 	}

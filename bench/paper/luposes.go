@@ -57,25 +57,51 @@ const (
 // luFigure6 is retrieval of an object's pose among images of others.
 func luFigure6() Table {
 	t := Table{
-		Name: "lu-fig6", Paper: luPaper, Label: "Figure 6", Caption: "recall of images of three objects in a similar pose",
+		Name: "lu-fig6", Paper: luPaper, Label: "Figure 6",
+		Caption:     "recall of images of three objects in a similar pose",
 		Repetitions: 30, Decimals: 3, Data: []string{luObjects},
 		Setup: []string{
-			fmt.Sprintf("Data: 72 images of each of three objects, 32 x 32 pixels, in the same order of poses, 5 degrees apart; %s. The objects are three of the twenty, drawn again in every repetition, or the three toy cars.", luPixelsRef),
-			fmt.Sprintf("Links: %d must-links between images of the same pose of two of the objects, drawn at random.", luPairs),
-			fmt.Sprintf("gml: spectral prior on one graph of all three, %d nearest neighbors, %d eigenvectors, gamma = 1, bound at the 5th percentile, up to %d rounds; diffusion is its first prior. ITML: Gaussian kernel whose width is the mean distance, the same bound. gml, default: one round and the default number of eigenvectors.", luNear, luRank, luRounds),
-			"gml, firm: gamma = 100, bound at the percentile 0.1, one round: linked images must almost coincide. gml, firm, triples: the links are instead all pairs of the three objects' images at ten poses. Neither is one of our rules; they show what the links can achieve.",
-			"Recall at k of similar poses, of all: how many of the 8 images that are at most 5 degrees from the query's pose, of any of the three objects, are among the k nearest of all other images. Of the same pose, of others: how many of the 2 images of that pose are among the k nearest images of the other two objects. Both are means over all images.",
+			fmt.Sprintf("Data: 72 images of each of three objects, 32 x 32 pixels, in the same order of "+
+				"poses, 5 degrees apart; %s. The objects are three of the twenty, drawn again in every "+
+				"repetition, or the "+
+				"three toy cars.", luPixelsRef),
+			fmt.Sprintf("Links: %d must-links between images of the same pose of two of the objects, drawn "+
+				"at random.", luPairs),
+			fmt.Sprintf("gml: spectral prior on one graph of all three, %d nearest neighbors, %d "+
+				"eigenvectors, gamma = 1, bound at the 5th percentile, up to %d rounds; diffusion is its "+
+				"first prior. "+
+				"ITML: Gaussian kernel whose width is the mean distance, the same bound. gml, default: one "+
+				"round and the "+
+				"default number of eigenvectors.", luNear, luRank, luRounds),
+			"gml, firm: gamma = 100, bound at the percentile 0.1, one round: linked images must almost " +
+				"coincide. gml, firm, triples: the links are instead all pairs of the three objects' " +
+				"images at ten poses. " +
+				"Neither is one of our rules; they show what the links can achieve.",
+			"Recall at k of similar poses, of all: how many of the 8 images that are at most 5 degrees " +
+				"from the query's pose, of any of the three objects, are among the k nearest of all other " +
+				"images. Of the " +
+				"same pose, of others: how many of the 2 images of that pose are among the k nearest " +
+				"images of the other " +
+				"two objects. Both are means over all images.",
 		},
 		Differences: []string{
-			"The paper states three objects, ten constraints, and recall of images with a similar angle. Which objects, how near a similar angle is, which images are searched and how many are retrieved is not stated.",
-			"Our choice: objects drawn at random, at most 5 degrees, all other images, and of our cutoffs the one at which the two other systems, ITML and diffusion, are nearest to their printed values; gml has no part in it.",
+			"The paper states three objects, ten constraints, and recall of images with a similar angle. " +
+				"Which objects, how near a similar angle is, which images are searched and how many are " +
+				"retrieved is not " +
+				"stated.",
+			"Our choice: objects drawn at random, at most 5 degrees, all other images, and of our cutoffs " +
+				"the one at which the two other systems, ITML and diffusion, are nearest to their printed " +
+				"values; gml has " +
+				"no part in it.",
 		},
 		Tried:    luPosesTried(),
 		Revision: 3,
 		Own:      fmt.Sprintf("gml, round %d", luRounds), Good: Higher,
 		Why: "The bound, the weight of the links and the norm of the kernel, which the paper does not " +
-			"state, decide: with a normalized kernel the order is the paper's, and with a firm bound and links " +
-			"between all three objects gml has the printed value at 12 images, where diffusion has 0.255 (gml, " +
+			"state, decide: with a normalized kernel the order is the paper's, and with a firm bound and " +
+			"links " +
+			"between all three objects gml has the printed value at 12 images, where diffusion has 0.255 " +
+			"(gml, " +
 			"firm, triples). The page says what else was tried.",
 		Compared: luPoseCompared,
 		Claims:   luPoseClaims,
@@ -143,12 +169,14 @@ func luPoseCompared(r *Result) []Comparison {
 // luPoseClaims tests that gml is ahead of ITML and diffusion.
 func luPoseClaims(r *Result) []Claim {
 	j, rivals := luPoseColumn(r), []string{luITML, luDiffusion}
-	at := r.against("gml retrieves similar poses far better than ITML and diffusion (at the cutoff that is compared)", r.Table.Own, rivals,
+	at := r.against("gml retrieves similar poses far better than ITML and diffusion (at the cutoff that is "+
+		"compared)", r.Table.Own, rivals,
 		func(column string) bool { return column == r.Table.Columns[j] }, duel.better)
 	at.Detail = r.Table.Columns[j] + ": " + at.Detail
 	return []Claim{
 		at,
-		r.against("the same at all numbers of images, for all our objects and rules", r.Table.Own, rivals, nil, duel.better),
+		r.against("the same at all numbers of images, for all our objects and rules", r.Table.Own, rivals,
+			nil, duel.better),
 	}
 }
 
@@ -182,7 +210,8 @@ func luPoseTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64,
 }
 
 // poses returns the coordinates of all systems, for links drawn at random.
-func (a *alignment) poses(ctx context.Context, eng *engine.Engine, r *rand.Rand, seed uint64) ([]blas.Matrix, error) {
+func (a *alignment) poses(ctx context.Context, eng *engine.Engine, r *rand.Rand,
+	seed uint64) ([]blas.Matrix, error) {
 	set, err := a.draw(r)
 	if err != nil {
 		return nil, err
@@ -219,8 +248,10 @@ func (a *alignment) poses(ctx context.Context, eng *engine.Engine, r *rand.Rand,
 }
 
 // itml returns the coordinates of ITML with a Gaussian kernel.
-func (a *alignment) itml(ctx context.Context, eng *engine.Engine, set *links.Set, seed uint64) (blas.Matrix, error) {
-	return learnedEmbedding(ctx, eng, itml.Learner{Params: itml.DefaultParams(), Kernel: meanWidth(), Seed: seed}, a.x, set)
+func (a *alignment) itml(ctx context.Context, eng *engine.Engine, set *links.Set,
+	seed uint64) (blas.Matrix, error) {
+	return learnedEmbedding(ctx, eng,
+		itml.Learner{Params: itml.DefaultParams(), Kernel: meanWidth(), Seed: seed}, a.x, set)
 }
 
 // everywhere returns must-links between the images of all objects at some places.

@@ -55,7 +55,8 @@ func TestLuFaces(t *testing.T) {
 	for _, row := range d.Rows {
 		row[4] = 0.5
 	}
-	if c, claims := luFacesCompared(d), luFacesClaims(d); c[0].Ours.Mean != luRounds+1 || c[0].Verdict != Worse || claims[0].Verdict != Worse || claims[1].Verdict != Reproduced {
+	if c, claims := luFacesCompared(d), luFacesClaims(d); c[0].Ours.Mean != luRounds+1 ||
+		c[0].Verdict != Worse || claims[0].Verdict != Worse || claims[1].Verdict != Reproduced {
 		t.Errorf("%+v, %+v", c, claims)
 	}
 }

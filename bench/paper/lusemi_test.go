@@ -99,8 +99,10 @@ func TestLuSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if must, cannot := c.set.Count(); must+cannot != 30*29/2 || cannot == 0 || len(c.known)+len(c.others) != s.x.Len() {
-		t.Errorf("%d must-links and %d cannot-links of %d points, %d others", must, cannot, len(c.known), len(c.others))
+	if must, cannot := c.set.Count(); must+cannot != 30*29/2 || cannot == 0 ||
+		len(c.known)+len(c.others) != s.x.Len() {
+		t.Errorf("%d must-links and %d cannot-links of %d points, %d others", must, cannot, len(c.known),
+			len(c.others))
 	}
 	first, err := c.errors(ctx, eng)
 	if err != nil {
@@ -110,7 +112,9 @@ func TestLuSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(first, again) || len(first) != luRounds+1+len(luRivals()) || slices.Min(first) < 5 || slices.Max(first) > 60 { // few labels can leave a kernel at chance
+	// few labels can leave a kernel at chance
+	if !slices.Equal(first, again) || len(first) != luRounds+1+len(luRivals()) || slices.Min(first) < 5 ||
+		slices.Max(first) > 60 {
 		t.Errorf("errors %v, again %v", first, again)
 	}
 }
@@ -129,7 +133,8 @@ func TestRecall(t *testing.T) {
 		t.Errorf("recall %v of pairs with the same coordinates", got)
 	}
 	for i := range images {
-		y.Set(images+i, 0, float64((i+2)%images)+0.1) // two places on: four others are as near or nearer, but for ends
+		// two places on: four others are as near or nearer, but for ends
+		y.Set(images+i, 0, float64((i+2)%images)+0.1)
 	}
 	if got := a.recall(y, same); got[0] > 0 || got[3] < 0.5 || got[1] > got[2] {
 		t.Errorf("recall %v of pairs that are apart", got)
@@ -154,7 +159,8 @@ func TestRecallOfSimilar(t *testing.T) {
 		y.Set(i, 1, math.Sin(angle))
 		y.Set(i, 2, 10*float64(i/images))
 	}
-	a, similar := &alignment{objects: 2, images: images}, luSearch{"", 1, true, []int{1, 2, images - 1, images + 2}}
+	a, similar := &alignment{objects: 2, images: images},
+		luSearch{"", 1, true, []int{1, 2, images - 1, images + 2}}
 	if got := a.recall(y, similar); !slices.Equal(rounded(got), []float64{0.2, 0.4, 0.4, 1}) {
 		t.Errorf("recall %v where circles are apart", got)
 	}
@@ -204,7 +210,8 @@ func TestLuPoses(t *testing.T) {
 		}
 		for c := 1; c < len(row); c++ {
 			left, right := table.Columns[c-1], table.Columns[c]
-			if left[:strings.LastIndex(left, " at ")] == right[:strings.LastIndex(right, " at ")] && row[c] < row[c-1] {
+			if left[:strings.LastIndex(left, " at ")] == right[:strings.LastIndex(right, " at ")] &&
+				row[c] < row[c-1] {
 				t.Errorf("%s: recall falls with the cutoff: %v", table.Rows[r].Name, row)
 			}
 		}

@@ -24,7 +24,8 @@ func kindOf(key printed.Key) Kind {
 	switch {
 	case strings.HasPrefix(key.Measure, "cpu_seconds"), strings.HasPrefix(key.Measure, "speedup"):
 		return Time
-	case slices.Contains([]string{"classes", "features", "instances", "patterns", "constraints"}, key.Measure):
+	case slices.Contains([]string{"classes", "features", "instances", "patterns", "constraints"},
+		key.Measure):
 		return Size
 	}
 	for _, own := range []string{"KRCA", "own method", "BCDNPKL", "G-ML"} { // one in each paper

@@ -50,8 +50,10 @@ func TestOptional(t *testing.T) {
 		if present {
 			columns, compared = 2, 3
 		}
-		if len(r.Panels()) != columns || len(e.Comparisons) != compared || e.Orders[0].Columns != columns || r.Resumed != resumed {
-			t.Errorf("present %v: %d panels, %d comparisons, %d columns in order, %d resumed", present, len(r.Panels()), len(e.Comparisons), e.Orders[0].Columns, r.Resumed)
+		if len(r.Panels()) != columns || len(e.Comparisons) != compared || e.Orders[0].Columns != columns ||
+			r.Resumed != resumed {
+			t.Errorf("present %v: %d panels, %d comparisons, %d columns in order, %d resumed", present,
+				len(r.Panels()), len(e.Comparisons), e.Orders[0].Columns, r.Resumed)
 		}
 		const wanted = "No data: b wants b.csv"
 		page := Reproduction([]Entry{e}, printed.Builtin(), "results", "command")

@@ -33,7 +33,8 @@ func TestPublishedCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(text) {
-		t.Errorf("%s: its counts are not those of the pages in docs/results: run this test with -recount", page)
+		t.Errorf("%s: its counts are not those of the pages in docs/results: run this test with -recount",
+			page)
 	}
 }
 

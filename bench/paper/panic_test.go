@@ -26,11 +26,12 @@ func TestRunPanics(t *testing.T) {
 			return Run(context.Background(), newEngine(t), panicking, Options{Workers: 2})
 		},
 		"listener": func() (*Result, error) {
-			return Run(context.Background(), newEngine(t), toy(), Options{Workers: 2, Progress: func(algorithms.Progress) {
-				if reports++; reports == 5 {
-					panic(cause)
-				}
-			}})
+			return Run(context.Background(), newEngine(t), toy(),
+				Options{Workers: 2, Progress: func(algorithms.Progress) {
+					if reports++; reports == 5 {
+						panic(cause)
+					}
+				}})
 		},
 	} {
 		func() {

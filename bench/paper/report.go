@@ -87,9 +87,11 @@ func otherNumbers(b *strings.Builder, title string, list []Comparison) {
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "## %s\n\n| number | ours | paper | in s.d. | verdict |\n| --- | ---: | ---: | ---: | --- |\n", title)
+	fmt.Fprintf(b, "## %s\n\n| number | ours | paper | in s.d. | verdict |\n| --- | ---: | ---: | ---: | "+
+		"--- |\n", title)
 	for _, c := range list {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", escape(c.What), plain(c.Ours), plain(c.Printed), units(c.Units), c.Verdict)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", escape(c.What), plain(c.Ours), plain(c.Printed),
+			units(c.Units), c.Verdict)
 	}
 	b.WriteByte('\n')
 }
@@ -254,13 +256,15 @@ func notes(b *strings.Builder, title string, lines []string) {
 // provenance writes the command that repeats the run, and its build.
 func (r *Result) provenance(b *strings.Builder) {
 	b.WriteString("## Made with\n\n")
-	fmt.Fprintf(b, "    mustlink-bench paper %s --repetitions %d --seed %d", r.Table.Name, r.Repetitions, r.Seed)
+	fmt.Fprintf(b, "    mustlink-bench paper %s --repetitions %d --seed %d", r.Table.Name, r.Repetitions,
+		r.Seed)
 	if len(r.Table.Data) > 0 {
 		b.WriteString(" --data DIR")
 	}
 	b.WriteString("\n\n")
 	fmt.Fprintf(b, "- Build: %s\n", escape(r.Build.String()))
-	fmt.Fprintf(b, "- Wall time: %s (all trials one after the other: %s)", seconds(r.Seconds), seconds(r.TrialSeconds))
+	fmt.Fprintf(b, "- Wall time: %s (all trials one after the other: %s)", seconds(r.Seconds),
+		seconds(r.TrialSeconds))
 	if r.Resumed > 0 {
 		fmt.Fprintf(b, "; %d of %d trials were taken from a state file", r.Resumed, r.Repetitions)
 	}

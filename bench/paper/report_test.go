@@ -174,7 +174,8 @@ func TestQuartiles(t *testing.T) {
 	if q := r.Quartiles(0, 0); q != [3]float64{2, 3, 4} {
 		t.Errorf("quartiles of 1 and 5 are %v", q)
 	}
-	if page := r.Markdown(); !strings.Contains(page, "median [lower quartile, upper quartile]") || !strings.Contains(page, "[20.") {
+	if page := r.Markdown(); !strings.Contains(page, "median [lower quartile, upper quartile]") ||
+		!strings.Contains(page, "[20.") {
 		t.Errorf("the page has no quartiles:\n%s", page)
 	}
 	if n := len(r.Panels()); n != len(table.Columns) {

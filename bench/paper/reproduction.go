@@ -31,7 +31,8 @@ type Entry struct {
 // Entry returns the entry of a table.
 func (r *Result) Entry() (Entry, error) {
 	t := r.Table
-	e := Entry{Name: t.Name, Paper: t.Paper, Label: t.Label, Caption: t.Caption, Wanted: t.wanted(), Comparisons: r.Comparisons(), Why: t.Why,
+	e := Entry{Name: t.Name, Paper: t.Paper, Label: t.Label, Caption: t.Caption, Wanted: t.wanted(),
+		Comparisons: r.Comparisons(), Why: t.Why,
 		Tried: t.Tried, Repetitions: r.Repetitions, Seconds: r.TrialSeconds, Build: r.Build}
 	if t.Claims != nil {
 		e.Claims = t.Claims(r)
@@ -44,7 +45,8 @@ func (r *Result) Entry() (Entry, error) {
 // Entry returns the entry of a figure.
 func (d *Drawing) Entry() Entry {
 	f := d.Figure
-	e := Entry{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Notes: d.Notes, Tried: f.Tried, Seconds: d.Seconds, Build: d.Build}
+	e := Entry{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Notes: d.Notes,
+		Tried: f.Tried, Seconds: d.Seconds, Build: d.Build}
 	if f.Compared != nil {
 		e.Comparisons = qualify(f.Compared(d), f.Partial)
 	}
@@ -72,17 +74,23 @@ func Reproduction(entries []Entry, numbers *printed.Numbers, results, command st
 // orders writes how the methods of the papers compare with others.
 func orders(b *strings.Builder, entries []Entry, results string) {
 	b.WriteString("## Orders\n\n")
-	fold(b, "", "The table compares the paper's own method with each system of its table, over the table's columns. "+
-		"*Ahead* counts the columns where its mean is at least as good. *Certainly* counts those of them where the "+
-		"difference is certain, and *certainly behind* the columns where the other is better with certainty. Certain "+
+	fold(b, "", "The table compares the paper's own method with each system of its table, over the table's "+
+		"columns. "+
+		"*Ahead* counts the columns where its mean is at least as good. *Certainly* counts those of them "+
+		"where the "+
+		"difference is certain, and *certainly behind* the columns where the other is better with "+
+		"certainty. Certain "+
 		"means by a paired Wilcoxon test over the repetitions, 0.05 (by Student's paired test in brackets). "+
-		"*Reproduced* means ahead on half of the columns or more, certainly behind on none. *Mixed* means ahead on "+
+		"*Reproduced* means ahead on half of the columns or more, certainly behind on none. *Mixed* means "+
+		"ahead on "+
 		"more than it is certainly behind.")
 	b.WriteByte('\n')
-	b.WriteString("| table | own method | against | ahead | certainly | certainly behind | verdict |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
+	b.WriteString("| table | own method | against | ahead | certainly | certainly behind | verdict |\n| " +
+		"--- | --- | --- | ---: | ---: | ---: | --- |\n")
 	for _, e := range entries {
 		for _, o := range e.Orders {
-			fmt.Fprintf(b, "| %s | %s | %s | %d of %d | %d | %d (%d) | %s |\n", e.link(results), escape(o.Own), escape(o.Other), o.Ahead, o.Columns, o.Surely, o.Behind, o.Student, o.Verdict)
+			fmt.Fprintf(b, "| %s | %s | %s | %d of %d | %d | %d (%d) | %s |\n", e.link(results),
+				escape(o.Own), escape(o.Other), o.Ahead, o.Columns, o.Surely, o.Behind, o.Student, o.Verdict)
 		}
 	}
 	b.WriteByte('\n')
@@ -124,7 +132,8 @@ func others(b *strings.Builder, entries []Entry, results string) {
 		}
 		switch {
 		case len(e.Missing) > 0:
-			fold(b, "- ", fmt.Sprintf("%s, %s: data not available (%s).", escape(e.Name), escape(e.Label), escape(strings.Join(e.Missing, ", "))))
+			fold(b, "- ", fmt.Sprintf("%s, %s: data not available (%s).", escape(e.Name), escape(e.Label),
+				escape(strings.Join(e.Missing, ", "))))
 		case len(e.Comparisons) == 0 && len(e.Orders) == 0:
 			text := fmt.Sprintf("%s, %s: %s.", e.link(results), escape(e.Label), escape(e.Caption))
 			for _, n := range e.Notes {

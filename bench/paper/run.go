@@ -102,13 +102,15 @@ func Run(ctx context.Context, eng *engine.Engine, table Table, o Options) (*Resu
 // fill replaces zero values by defaults.
 func (o *Options) fill(eng *engine.Engine, table Table) error {
 	if o.Repetitions < 0 {
-		return &fault.ParamError{Param: "repetitions", Value: o.Repetitions, Want: "a number >= 1 (0: that of the table)"}
+		return &fault.ParamError{Param: "repetitions", Value: o.Repetitions,
+			Want: "a number >= 1 (0: that of the table)"}
 	}
 	if o.Repetitions == 0 {
 		o.Repetitions = table.Repetitions
 	}
 	if o.Workers < 0 {
-		return &fault.ParamError{Param: "workers", Value: o.Workers, Want: "a number >= 1 (0: the workers of the engine)"}
+		return &fault.ParamError{Param: "workers", Value: o.Workers,
+			Want: "a number >= 1 (0: the workers of the engine)"}
 	}
 	if o.Workers == 0 {
 		o.Workers = eng.Workers()
@@ -197,9 +199,13 @@ func (r *run) trials(ctx context.Context, eng *engine.Engine) error {
 	}
 	// Trials start in ascending order, and the error is that of the lowest trial that failed, so
 	// that it is the same in every run.
-	err = pool.For(ctx, len(pending), 1, func(i, _ int) error { return r.keep(r.trial(ctx, part, pending[i])) })
-	if len(r.finished) < r.options.Repetitions && ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
-		return fmt.Errorf("table %s: stopped after %d of %d trials: %w", r.table.Name, len(r.finished), r.options.Repetitions, ctx.Err())
+	err = pool.For(ctx, len(pending), 1, func(i, _ int) error {
+		return r.keep(r.trial(ctx, part, pending[i]))
+	})
+	if len(r.finished) < r.options.Repetitions && ctx.Err() != nil &&
+		(err == nil || errors.Is(err, ctx.Err())) {
+		return fmt.Errorf("table %s: stopped after %d of %d trials: %w", r.table.Name, len(r.finished),
+			r.options.Repetitions, ctx.Err())
 	}
 	return err
 }
@@ -282,7 +288,8 @@ func (r *run) result() *Result {
 		res.TrialSeconds += rec.Seconds
 	}
 	for i := range r.table.Rows {
-		row, intervals := make([]Value, len(r.table.Columns)), make([]*statistics.Interval, len(r.table.Columns))
+		row, intervals := make([]Value, len(r.table.Columns)),
+			make([]*statistics.Interval, len(r.table.Columns))
 		for j := range row {
 			values := given(n, func(trial int) float64 { return res.Trials[trial][i][j] })
 			row[j] = summarize(values)
@@ -325,7 +332,8 @@ func summarize(values []float64) Value {
 func Decode(text []byte) (*Result, error) {
 	var r Result
 	if err := json.Unmarshal(text, &r); err != nil || r.Table.Name == "" {
-		return nil, fault.Data("", "not a result of a table: want the JSON that mustlink-bench paper TABLE writes")
+		return nil, fault.Data("",
+			"not a result of a table: want the JSON that mustlink-bench paper TABLE writes")
 	}
 	t, err := Lookup(r.Table.Name)
 	if err != nil {
@@ -342,7 +350,8 @@ func Decode(text []byte) (*Result, error) {
 // fits returns an error if the result does not have the shape of the table.
 func (r *Result) fits(t Table) error {
 	if len(r.Trials) == 0 || len(r.Ours) != len(t.Rows) {
-		return fmt.Errorf("%d trials of %d rows: want at least one trial of %d rows", len(r.Trials), len(r.Ours), len(t.Rows))
+		return fmt.Errorf("%d trials of %d rows: want at least one trial of %d rows", len(r.Trials),
+			len(r.Ours), len(t.Rows))
 	}
 	for _, row := range r.Ours {
 		if len(row) != len(t.Columns) {

@@ -211,7 +211,8 @@ func TestRunTrialError(t *testing.T) {
 		}
 		table, n := counted(table)
 		_, err := Run(context.Background(), newEngine(t), table, Options{Workers: workers})
-		if !errors.Is(err, fails) || !strings.Contains(err.Error(), "trial 8:") || !strings.Contains(err.Error(), "toy") {
+		if !errors.Is(err, fails) || !strings.Contains(err.Error(), "trial 8:") ||
+			!strings.Contains(err.Error(), "toy") {
 			t.Errorf("workers %d: error is %v: want table, trial 8 and the cause", workers, err)
 		}
 		// One worker takes them in order. Several may all be past trial 9 before it ends.
@@ -231,7 +232,8 @@ func TestRunBadValues(t *testing.T) {
 	} {
 		table := toy()
 		table.Trial = func(context.Context, *engine.Engine, Trial) ([][]float64, error) { return values, nil }
-		if _, err := Run(context.Background(), newEngine(t), table, Options{Workers: 1}); err == nil || !strings.Contains(err.Error(), "trial 0") {
+		if _, err := Run(context.Background(), newEngine(t), table, Options{Workers: 1}); err == nil ||
+			!strings.Contains(err.Error(), "trial 0") {
 			t.Errorf("%s: error is %v: want one that names trial 0", name, err)
 		}
 	}
@@ -274,8 +276,11 @@ func TestKept(t *testing.T) {
 		kept       bool
 		asked, got int
 	}{{true, 3, 7}, {false, 3, 3}, {true, 9, 9}} {
-		if r := mustRun(t, toy(), Options{State: state, Repetitions: c.asked, Kept: c.kept}); r.Repetitions != c.got || len(r.Trials) != c.got {
-			t.Errorf("kept %v, %d repetitions: got %d of %d trials, want %d", c.kept, c.asked, r.Repetitions, len(r.Trials), c.got)
+		if r := mustRun(t, toy(),
+			Options{State: state, Repetitions: c.asked, Kept: c.kept}); r.Repetitions != c.got ||
+			len(r.Trials) != c.got {
+			t.Errorf("kept %v, %d repetitions: got %d of %d trials, want %d", c.kept, c.asked, r.Repetitions,
+				len(r.Trials), c.got)
 		}
 	}
 }
@@ -439,7 +444,8 @@ func TestStateForeignFile(t *testing.T) {
 		})
 	}
 	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none", "state.jsonl")} {
-		if _, err := Run(context.Background(), newEngine(t), toy(), Options{State: path}); !fault.IsInput(err) {
+		if _, err := Run(context.Background(), newEngine(t), toy(),
+			Options{State: path}); !fault.IsInput(err) {
 			t.Errorf("state file %s gives %v: want an input error", path, err)
 		}
 	}

@@ -72,7 +72,8 @@ func (f *families) draw(n int, r *rand.Rand) *families {
 }
 
 // feedback returns the retrieval problem of a kernel on the sequences.
-func (f *families) feedback(ctx context.Context, eng *engine.Engine, text string, epsRel float64) (*feedback, error) {
+func (f *families) feedback(ctx context.Context, eng *engine.Engine, text string,
+	epsRel float64) (*feedback, error) {
 	k, err := resolved(ctx, eng, text, f.x)
 	if err != nil {
 		return nil, err

@@ -58,7 +58,8 @@ func TestLoadFamilies(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f.x.Len() != 12 || slices.Max(f.class) != 1 {
-		t.Errorf("%d sequences of %d classes: want the 7 and 5 of the two largest", f.x.Len(), slices.Max(f.class)+1)
+		t.Errorf("%d sequences of %d classes: want the 7 and 5 of the two largest", f.x.Len(),
+			slices.Max(f.class)+1)
 	}
 	some := f.draw(6, rand.New(rand.NewPCG(1, 1)))
 	if some.x.Len() != 6 || len(some.class) != 6 {
@@ -153,7 +154,8 @@ func TestFeedbackIsKRCA(t *testing.T) {
 				}
 				for j := range n {
 					if math.Abs(got[j]-eps*want[j]) > 1e-10 {
-						t.Fatalf("%s, query %d (in its chunklet: %v): eps times the distance to %d is %v: want %v", text, q, withQuery, j, got[j], eps*want[j])
+						t.Fatalf("%s, query %d (in its chunklet: %v): eps times the distance to %d is %v: "+
+							"want %v", text, q, withQuery, j, got[j], eps*want[j])
 					}
 				}
 			}

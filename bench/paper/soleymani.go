@@ -24,7 +24,8 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-const soleymaniPaper = "Soleymani Baghshah & Bagheri Shouraki (2009). Semi-supervised metric learning using pairwise constraints. IJCAI 2009."
+const soleymaniPaper = "Soleymani Baghshah & Bagheri Shouraki (2009). Semi-supervised metric learning using pairwise " +
+	"constraints. IJCAI 2009."
 
 // soleymaniDirections is the number of directions of LLMA.
 const soleymaniDirections = 4
@@ -77,7 +78,8 @@ func soleymaniRivals() []string { return []string{"input", "xiang", "LLMA", "XRC
 
 // soleymaniSystems are all systems: those of the paper, others, and the paper's own.
 func soleymaniSystems() []string {
-	return append(soleymaniRivals(), "LLMA, lambda 5", "RCA", "DCA", "ITML", "kernel DCA", "klein", "krca", "kbeta", soleymaniLinear, soleymaniOwn, soleymaniDefault)
+	return append(soleymaniRivals(), "LLMA, lambda 5", "RCA", "DCA", "ITML", "kernel DCA", "klein", "krca",
+		"kbeta", soleymaniLinear, soleymaniOwn, soleymaniDefault)
 }
 
 // rivalLLMA returns the parameters of llma in the papers' comparisons: those that are stated, and
@@ -159,12 +161,27 @@ func soleymaniTable(name, label, caption string, sets []soleymaniSet) Table {
 		Name: name, Paper: soleymaniPaper, Label: label, Caption: caption,
 		Repetitions: 20, Steps: len(sets), Decimals: 3, Quartiles: true,
 		Setup: []string{
-			"Side information, drawn again in every repetition: pairs within a class and as many between classes, " + soleymaniPairs(sets) + ".",
-			fmt.Sprintf("k-means with as many clusters as classes on the coordinates of a system, from %d random starts, with the same seeds for all systems; the value of a repetition is the mean over them. Box plots and quartiles are over the repetitions.", soleymaniStarts),
-			"Measure: the balanced Rand index, the mean of the share of pairs of one class that are in one cluster and the share of pairs of different classes that are in different ones.",
+			"Side information, drawn again in every repetition: pairs within a class and as many between " +
+				"classes, " + soleymaniPairs(sets) + ".",
+			fmt.Sprintf("k-means with as many clusters as classes on the coordinates of a system, from %d "+
+				"random starts, with the same seeds for all systems; the value of a repetition is the mean "+
+				"over them. Box "+
+				"plots and quartiles are over the repetitions.", soleymaniStarts),
+			"Measure: the balanced Rand index, the mean of the share of pairs of one class that are in one " +
+				"cluster and the share of pairs of different classes that are in different ones.",
 			"Features have mean 0 and standard deviation 1.",
-			"lleratio as printed: kernel exp(-|x-y| / w) with the paper's rule for w and beta = 1.5, orthonormal coefficients, half as many dimensions as must-linked points, alpha = 0.2 for more than 5 features, else 0.02, 10 neighbors. lleratio, default: orthonormal directions of the feature space and a quarter of the dimensions, at most 25. lleratio linear and xiang: half as many dimensions as features.",
-			"LLMA: 10 neighbors, lambda = 0.2 or 5, the spectral solver, windows of a quarter of the mean distance, four directions. RCA: 0.01 of the mean eigenvalue added to the covariance within chunklets. The other systems have their defaults; kernel DCA has a Gaussian kernel whose width is the mean distance.",
+			"lleratio as printed: kernel exp(-|x-y| / w) with the paper's rule for w and beta = 1.5, " +
+				"orthonormal coefficients, half as many dimensions as must-linked points, alpha = 0.2 for " +
+				"more than 5 " +
+				"features, else 0.02, 10 neighbors. lleratio, default: orthonormal directions of the " +
+				"feature space and a " +
+				"quarter of the dimensions, at most 25. lleratio linear and xiang: half as many dimensions " +
+				"as features.",
+			"LLMA: 10 neighbors, lambda = 0.2 or 5, the spectral solver, windows of a quarter of the mean " +
+				"distance, four directions. RCA: 0.01 of the mean eigenvalue added to the covariance " +
+				"within chunklets. The " +
+				"other systems have their defaults; kernel DCA has a Gaussian kernel whose width is the " +
+				"mean distance.",
 		},
 		Revision: 4,
 		Own:      soleymaniOwn, Variants: []string{soleymaniDefault, soleymaniLinear}, Good: Higher,
@@ -205,33 +222,54 @@ func soleymaniPairs(sets []soleymaniSet) string {
 
 // soleymaniFigure2 is clustering of points in the plane.
 func soleymaniFigure2() Table {
-	t := soleymaniTable("soleymani-fig2", "Figure 2", "balanced Rand index of k-means on three sets of points in the plane", soleymaniSynthetic())
+	t := soleymaniTable("soleymani-fig2", "Figure 2",
+		"balanced Rand index of k-means on three sets of points in the plane", soleymaniSynthetic())
 	t.Differences = []string{
-		fmt.Sprintf("The paper draws its three sets without describing them. These are ours, %d points each, two classes: half moons, rings, and the four blobs of XOR. So the counts do not count as the paper's data.", soleymaniPoints),
-		"Systems of the paper are input (no learning), xiang, LLMA, XRCA (extended RCA), MMC (Xing et al.) and its own; the others are additions. The window and the number of directions of LLMA are not stated; ours have the highest mean over the sets of both figures among windows of 0.25, 0.35, 0.5, 1 and 1.5 mean distances and as many directions as classes less one, classes, classes and one, twice the classes, 4, 6, 10 and 20.",
+		fmt.Sprintf("The paper draws its three sets without describing them. These are ours, %d points "+
+			"each, two classes: half moons, rings, and the four blobs of XOR. So the counts do not count "+
+			"as the "+
+			"paper's data.", soleymaniPoints),
+		"Systems of the paper are input (no learning), xiang, LLMA, XRCA (extended RCA), MMC (Xing et al.) " +
+			"and its own; the others are additions. The window and the number of directions of LLMA are " +
+			"not stated; " +
+			"ours have the highest mean over the sets of both figures among windows of 0.25, 0.35, 0.5, 1 " +
+			"and 1.5 mean " +
+			"distances and as many directions as classes less one, classes, classes and one, twice the " +
+			"classes, 4, 6, " +
+			"10 and 20.",
 	}
 	t.Partial = map[string]string{"three synthetic sets": "generated sets, not those of the paper"}
-	t.Why = "The sets are not the paper's. On ours, LLMA with the settings that suit it best solves all three as well; with 20 directions or windows of half the mean distance it does not solve the rings."
+	t.Why = "The sets are not the paper's. On ours, LLMA with the settings that suit it best solves all " +
+		"three as well; with 20 directions or windows of half the mean distance it does not solve the rings."
 	t.Compared, t.Claims = soleymaniGood, soleymaniGoodClaims
 	return t
 }
 
 // soleymaniFigure3 is clustering of sets of the UCI repository.
 func soleymaniFigure3() Table {
-	t := soleymaniTable("soleymani-fig3", "Figure 3", "balanced Rand index of k-means on sets of the UCI repository", soleymaniUCI())
+	t := soleymaniTable("soleymani-fig3", "Figure 3",
+		"balanced Rand index of k-means on sets of the UCI repository", soleymaniUCI())
 	t.Differences = []string{
-		"The paper takes its numbers of links from two earlier papers without stating them. Ours are those of Figure 4 of Yeung, Chang & Dai, by the same group, where it has the set; for iris, balance-scale and pima-diabetes we chose them by size.",
-		"The paper counts by eye on box plots. Here a set counts as clearly better if the paired Wilcoxon test over the repetitions is below 0.05, and as comparable if it is not. Systems and choices are as in soleymani-fig2.",
+		"The paper takes its numbers of links from two earlier papers without stating them. Ours are those " +
+			"of Figure 4 of Yeung, Chang & Dai, by the same group, where it has the set; for iris, " +
+			"balance-scale and " +
+			"pima-diabetes we chose them by size.",
+		"The paper counts by eye on box plots. Here a set counts as clearly better if the paired Wilcoxon " +
+			"test over the repetitions is below 0.05, and as comparable if it is not. Systems and choices " +
+			"are as in " +
+			"soleymani-fig2.",
 		"WDBC is not among our data sets; its numbers are from scikit-learn's copy of the set.",
 	}
-	t.Why = "Linear metrics nearly solve soybean-small and iris from so few links, and the numbers of links are not stated: with twice as many, the order is the paper's (the page says what was tried)."
+	t.Why = "Linear metrics nearly solve soybean-small and iris from so few links, and the numbers of " +
+		"links are not stated: with twice as many, the order is the paper's (the page says what was tried)."
 	t.Tried = soleymaniTried()
 	t.Compared, t.Claims = soleymaniCounts, soleymaniClaims
 	return t
 }
 
 // loadSoleymani reads or generates the sets; the one that the folder may lack is nil then.
-func loadSoleymani(ctx context.Context, eng *engine.Engine, t Trial, sets []soleymaniSet) ([]*labeled, error) {
+func loadSoleymani(ctx context.Context, eng *engine.Engine, t Trial,
+	sets []soleymaniSet) ([]*labeled, error) {
 	var out []*labeled
 	for k, s := range sets {
 		if s.file == soleymaniMissing && !t.Has(s.file) {
@@ -246,7 +284,8 @@ func loadSoleymani(ctx context.Context, eng *engine.Engine, t Trial, sets []sole
 			out = append(out, d)
 			continue
 		}
-		data, err := dataset.Generate(s.name, dataset.GenerateOptions{N: soleymaniPoints, Noise: s.noise, Seed: t.Seed(k)})
+		data, err := dataset.Generate(s.name,
+			dataset.GenerateOptions{N: soleymaniPoints, Noise: s.noise, Seed: t.Seed(k)})
 		if err != nil {
 			return nil, err
 		}
@@ -258,13 +297,15 @@ func loadSoleymani(ctx context.Context, eng *engine.Engine, t Trial, sets []sole
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, &labeled{x: x.(*points.Dense), labels: data.Labels, classes: len(classRows(data.Labels))})
+		out = append(out, &labeled{x: x.(*points.Dense), labels: data.Labels,
+			classes: len(classRows(data.Labels))})
 	}
 	return out, nil
 }
 
 // soleymaniTrial is a repetition: one set of links on every data set.
-func soleymaniTrial(ctx context.Context, eng *engine.Engine, t Trial, sets []soleymaniSet, systems []string) ([][]float64, error) {
+func soleymaniTrial(ctx context.Context, eng *engine.Engine, t Trial, sets []soleymaniSet,
+	systems []string) ([][]float64, error) {
 	values := make([][]float64, len(systems))
 	for k, d := range t.Shared.([]*labeled) {
 		if d == nil {
@@ -281,7 +322,8 @@ func soleymaniTrial(ctx context.Context, eng *engine.Engine, t Trial, sets []sol
 		for r, system := range systems {
 			y := rawRows(d.x)
 			if system != "input" {
-				if y, err = learnedEmbedding(ctx, eng, soleymaniLearner(system, d, set, t.Seed(2*k+1)), d.x, set); err != nil {
+				if y, err = learnedEmbedding(ctx, eng, soleymaniLearner(system, d, set, t.Seed(2*k+1)), d.x,
+					set); err != nil {
 					return nil, fmt.Errorf("%s, %s: %w", sets[k].name, system, err)
 				}
 			}
@@ -297,10 +339,12 @@ func soleymaniTrial(ctx context.Context, eng *engine.Engine, t Trial, sets []sol
 }
 
 // manyStarts returns the mean balanced Rand index over starts of k-means.
-func manyStarts(ctx context.Context, eng *engine.Engine, y blas.Matrix, d *labeled, seed uint64) (float64, error) {
+func manyStarts(ctx context.Context, eng *engine.Engine, y blas.Matrix, d *labeled,
+	seed uint64) (float64, error) {
 	sum := 0.0
 	for start := range soleymaniStarts {
-		r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: d.classes, Restarts: 1, Init: cluster.InitRandom, Seed: seed + uint64(start)})
+		r, err := cluster.KMeans(ctx, eng, y,
+			cluster.Params{K: d.classes, Restarts: 1, Init: cluster.InitRandom, Seed: seed + uint64(start)})
 		if err != nil {
 			return 0, err
 		}
@@ -326,11 +370,13 @@ func soleymaniNotes(r *Result) []string {
 				behind = append(behind, column)
 			}
 		}
-		text := fmt.Sprintf("The median of %s is at least that of %s on %d of %d sets", a, b, count, count+len(behind))
+		text := fmt.Sprintf("The median of %s is at least that of %s on %d of %d sets", a, b, count,
+			count+len(behind))
 		if behind != nil {
 			text += "; not on " + strings.Join(behind, ", ")
 		}
 		return text + "."
 	}
-	return []string{ahead(soleymaniOwn, "xiang"), ahead(soleymaniDefault, "xiang"), ahead(soleymaniLinear, "xiang"), ahead(soleymaniDefault, soleymaniOwn)}
+	return []string{ahead(soleymaniOwn, "xiang"), ahead(soleymaniDefault, "xiang"),
+		ahead(soleymaniLinear, "xiang"), ahead(soleymaniDefault, soleymaniOwn)}
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // handmade runs a table with values by trial, row and column instead of its trials.
-func handmade(t *testing.T, table Table, folder string, value func(trial int, row, column string) float64) *Result {
+func handmade(t *testing.T, table Table, folder string,
+	value func(trial int, row, column string) float64) *Result {
 	t.Helper()
 	table.Prepare, table.Data, table.Steps = nil, nil, 0
 	table.Trial = func(_ context.Context, _ *engine.Engine, tr Trial) ([][]float64, error) {
@@ -63,10 +64,12 @@ func TestSoleymaniCounts(t *testing.T) {
 		}
 		r := handmade(t, soleymaniFigure3(), folder, value)
 		list := r.Comparisons()
-		if len(list) != 2 || list[0].Ours.Mean != better || list[0].Partial != partial || list[1].Ours.Mean != 2 {
+		if len(list) != 2 || list[0].Ours.Mean != better || list[0].Partial != partial ||
+			list[1].Ours.Mean != 2 {
 			t.Errorf("present %v: %+v", present, list)
 		}
-		if claims := soleymaniClaims(r); claims[1].Verdict == Worse || (claims[1].Verdict == Reproduced) != present {
+		if claims := soleymaniClaims(r); claims[1].Verdict == Worse ||
+			(claims[1].Verdict == Reproduced) != present {
 			t.Errorf("present %v: %+v", present, claims[1])
 		}
 	}

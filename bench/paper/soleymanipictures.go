@@ -13,10 +13,13 @@ import (
 func soleymaniFigure1() Figure {
 	return Figure{
 		Name: "soleymani-fig1", Paper: soleymaniPaper, Label: "Figure 1",
-		Caption: "three sets of points in the plane with links, and what linear and kernel metrics make of them",
+		Caption: "three sets of points in the plane with links, and what linear and kernel metrics make of " +
+			"them",
 		Setup: []string{
-			"Data and links as in soleymani-fig2; the first column has the must-links as solid and the cannot-links as dashed lines.",
-			"xiang, linear, and lleratio with its defaults and the kernel exp:lle, in the plane of their largest variance.",
+			"Data and links as in soleymani-fig2; the first column has the must-links as solid and the " +
+				"cannot-links as dashed lines.",
+			"xiang, linear, and lleratio with its defaults and the kernel exp:lle, in the plane of their " +
+				"largest variance.",
 		},
 		Differences: []string{"The paper does not describe its sets: these are ours."},
 		Draw:        drawSoleymani,
@@ -35,7 +38,8 @@ func drawSoleymani(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Dra
 	d := &Drawing{Columns: []string{"set", "system", "class", "x", "y"}, Across: len(systems)}
 	begin := time.Now()
 	for k, data := range loaded {
-		progress.Report(algorithms.Progress{Stage: sets[k].name, Done: k, Total: len(sets), Elapsed: time.Since(begin)})
+		progress.Report(algorithms.Progress{Stage: sets[k].name, Done: k, Total: len(sets),
+			Elapsed: time.Since(begin)})
 		set, err := links.SampleByCount(data.labels, sets[k].pairs, sets[k].pairs, t.Seed(10+k))
 		if err != nil {
 			return nil, err
@@ -44,7 +48,8 @@ func drawSoleymani(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Dra
 		for r, system := range systems {
 			y := rawRows(data.x)
 			if system != "input" {
-				if y, err = learnedEmbedding(ctx, eng, soleymaniLearner(system, data, set, seed), data.x, set); err != nil {
+				if y, err = learnedEmbedding(ctx, eng, soleymaniLearner(system, data, set, seed), data.x,
+					set); err != nil {
 					return nil, err
 				}
 			}

@@ -144,7 +144,8 @@ func parseState(text []byte, path, run string) (records []record, whole int, err
 				err = errors.New("the line does not end")
 			}
 			return nil, 0, &fault.DataError{File: path, Line: line, Row: -1,
-				Err: fmt.Errorf("not a state file of this command: want one finished trial per line in JSON, or a new file: %w", err)}
+				Err: fmt.Errorf("not a state file of this command: want one finished trial per line in "+
+					"JSON, or a new file: %w", err)}
 		case rec.Run == run && !seen[rec.Trial]:
 			seen[rec.Trial] = true
 			records = append(records, rec)

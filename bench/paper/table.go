@@ -242,7 +242,8 @@ func checkData(names []string, folder, of string) error {
 		return nil
 	}
 	if folder == "" {
-		return &fault.ParamError{Param: "folder of data sets", Value: folder, Want: "the folder that holds " + DataNames(names)}
+		return &fault.ParamError{Param: "folder of data sets", Value: folder, Want: "the folder that holds " +
+			DataNames(names)}
 	}
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
@@ -275,7 +276,8 @@ func (t Table) check(values [][]float64) error {
 		}
 		for j, v := range row {
 			if math.IsNaN(v) && !t.Gaps && !t.absent(j) || math.IsInf(v, 0) {
-				return fmt.Errorf("row %q, column %q: value is %v: want a finite number", t.Rows[i].Name, t.Columns[j], v)
+				return fmt.Errorf("row %q, column %q: value is %v: want a finite number", t.Rows[i].Name,
+					t.Columns[j], v)
 			}
 		}
 	}

@@ -17,35 +17,43 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-const tsangPaper = "Tsang, Cheung & Kwok (2005). Kernel relevant component analysis for distance metric learning. International Joint Conference on Neural Networks (IJCNN)."
+const tsangPaper = "Tsang, Cheung & Kwok (2005). Kernel relevant component analysis for distance metric " +
+	"learning. International Joint Conference on Neural Networks (IJCNN)."
 
 // tsang1 is the XOR experiment of Tsang, Cheung & Kwok.
 func tsang1() Table {
 	t := Table{
-		Name:        "tsang-1",
-		Paper:       tsangPaper,
-		Label:       "Table I",
-		Caption:     "clustering of the XOR data after metric learning from chunklets",
-		Columns:     []string{"Rand index"},
-		Rows:        []Row{{Name: "linear kernel"}, {Name: "RCA"}, {Name: "Gaussian kernel"}, {Name: "kernel RCA"}},
+		Name:    "tsang-1",
+		Paper:   tsangPaper,
+		Label:   "Table I",
+		Caption: "clustering of the XOR data after metric learning from chunklets",
+		Columns: []string{"Rand index"},
+		Rows: []Row{{Name: "linear kernel"}, {Name: "RCA"}, {Name: "Gaussian kernel"},
+			{Name: "kernel RCA"}},
 		Repetitions: 300,
 		Decimals:    3,
 		Setup:       xorSetup(),
 		Differences: []string{
-			"The paper has 30 points in each blob, two blobs for each class and four chunklets. It does not say where the blobs are, how wide they are, how large the chunklets are and whether they mix the two blobs of a class. Ours do: the blobs of a class come together only if a chunklet joins them.",
+			"The paper has 30 points in each blob, two blobs for each class and four chunklets. It does " +
+				"not say where the blobs are, how wide they are, how large the chunklets are and whether " +
+				"they mix the two " +
+				"blobs of a class. Ours do: the blobs of a class come together only if a chunklet joins them.",
 			"The width of the kernel, eps and the number of starts are those of tsang-4.",
 		},
-		Tried:    xorTried(),
-		Why:      "The best of ten starts nearly always finds the same two clusters. From one start, all four numbers are reproduced.",
+		Tried: xorTried(),
+		Why: "The best of ten starts nearly always finds the same two clusters. From one start, all " +
+			"four numbers are reproduced.",
 		Revision: 2,
 		Good:     Higher,
 		Trial:    tsangXOR,
 		Claims:   separationClaims,
 	}
-	names := map[string][2]string{"linear kernel": {"linear kernel", "no RCA"}, "RCA": {"linear kernel", "RCA"},
+	names := map[string][2]string{"linear kernel": {"linear kernel", "no RCA"},
+		"RCA":             {"linear kernel", "RCA"},
 		"Gaussian kernel": {"Gaussian kernel", "no KRCA"}, "kernel RCA": {"Gaussian kernel", "KRCA"}}
 	t.print(func(row, _ string) printed.Key {
-		return printed.Key{Table: "tsang-1", Dataset: "XOR", Condition: names[row][0], Method: names[row][1], Measure: "rand_index"}
+		return printed.Key{Table: "tsang-1", Dataset: "XOR", Condition: names[row][0], Method: names[row][1],
+			Measure: "rand_index"}
 	})
 	return t
 }
@@ -53,10 +61,17 @@ func tsang1() Table {
 // xorSetup describes the XOR data first and the methods after them.
 func xorSetup() []string {
 	return []string{
-		fmt.Sprintf("Data, drawn again in every repetition: %d points of the plane in two classes, %d from each of four normal distributions with centers (+-1, +-1) and standard deviation %g in each coordinate; the class is the sign of the product of the center's coordinates.", 4*tsangBlob, tsangBlob, tsangSpread),
-		fmt.Sprintf("Side information: two chunklets for each class, of %d points each, %d drawn without replacement from either blob of the class; %d of the points are in a chunklet.", 2*tsangFromBlob, tsangFromBlob, 4*tsangChunks*tsangFromBlob),
+		fmt.Sprintf("Data, drawn again in every repetition: %d points of the plane in two classes, %d from "+
+			"each of four normal distributions with centers (+-1, +-1) and standard deviation %g in each "+
+			"coordinate; "+
+			"the class is the sign of the product of the center's coordinates.", 4*tsangBlob, tsangBlob,
+			tsangSpread),
+		fmt.Sprintf("Side information: two chunklets for each class, of %d points each, %d drawn without "+
+			"replacement from either blob of the class; %d of the points are in a chunklet.", 2*tsangFromBlob,
+			tsangFromBlob, 4*tsangChunks*tsangFromBlob),
 		"Kernels, RCA and kernel RCA, and clustering as in tsang-4: constrained k-means with 2 clusters.",
-		"Measure: balanced Rand index, as in tsang-4. The classes have equal sizes, so the plain index of the paper's formula differs from it by at most 0.001.",
+		"Measure: balanced Rand index, as in tsang-4. The classes have equal sizes, so the plain index of " +
+			"the paper's formula differs from it by at most 0.001.",
 	}
 }
 
@@ -119,7 +134,8 @@ func xorBlobs(r *rand.Rand) (x *points.Dense, classes []int, err error) {
 	for blob := range 4 {
 		cx, cy := float64(2*(blob&1)-1), float64(2*(blob>>1)-1)
 		for range tsangBlob {
-			data = append(data, cx+float64(tsangSpread*r.NormFloat64()), cy+float64(tsangSpread*r.NormFloat64()))
+			data = append(data, cx+float64(tsangSpread*r.NormFloat64()),
+				cy+float64(tsangSpread*r.NormFloat64()))
 			classes = append(classes, (blob&1)^(blob>>1))
 		}
 	}
@@ -145,10 +161,12 @@ func xorChunklets(r *rand.Rand) (*links.Set, error) {
 
 // embedding gives points coordinates in which squared Euclidean distances are those of a
 // kernel, or of the kernel learned from it.
-type embedding func(ctx context.Context, eng *engine.Engine, k string, x points.Points, l *links.Set) (blas.Matrix, error)
+type embedding func(ctx context.Context, eng *engine.Engine, k string, x points.Points,
+	l *links.Set) (blas.Matrix, error)
 
 // plainKernel embeds by the kernel itself.
-func plainKernel(ctx context.Context, eng *engine.Engine, k string, x points.Points, _ *links.Set) (blas.Matrix, error) {
+func plainKernel(ctx context.Context, eng *engine.Engine, k string, x points.Points,
+	_ *links.Set) (blas.Matrix, error) {
 	spec, err := kernel.Parse(k)
 	if err != nil {
 		return blas.Matrix{}, err
@@ -167,7 +185,8 @@ func plainKernel(ctx context.Context, eng *engine.Engine, k string, x points.Poi
 // gramCoordinates returns coordinates with the inner products of a positive semidefinite Gram
 // matrix, which it overwrites: row i is (sqrt(w_r) v_r(i))_r over the eigenvalues w_r above tol
 // times the largest.
-func gramCoordinates(ctx context.Context, eng *engine.Engine, gram blas.Matrix, tol float64) (blas.Matrix, error) {
+func gramCoordinates(ctx context.Context, eng *engine.Engine, gram blas.Matrix,
+	tol float64) (blas.Matrix, error) {
 	n := gram.Rows
 	w := make([]float64, n)
 	if err := eng.SymEig(ctx, gram, w, true); err != nil {
@@ -188,7 +207,8 @@ func gramCoordinates(ctx context.Context, eng *engine.Engine, gram blas.Matrix, 
 }
 
 // relevantComponents embeds by the kernel that (kernel) RCA learns from the chunklets.
-func relevantComponents(ctx context.Context, eng *engine.Engine, k string, x points.Points, l *links.Set) (blas.Matrix, error) {
+func relevantComponents(ctx context.Context, eng *engine.Engine, k string, x points.Points,
+	l *links.Set) (blas.Matrix, error) {
 	spec, err := kernel.Parse(k)
 	if err != nil {
 		return blas.Matrix{}, err
@@ -198,7 +218,8 @@ func relevantComponents(ctx context.Context, eng *engine.Engine, k string, x poi
 }
 
 // learnedEmbedding embeds x by the metric that a method learns from it.
-func learnedEmbedding(ctx context.Context, eng *engine.Engine, learner algorithms.Learner, x points.Points, l *links.Set) (blas.Matrix, error) {
+func learnedEmbedding(ctx context.Context, eng *engine.Engine, learner algorithms.Learner, x points.Points,
+	l *links.Set) (blas.Matrix, error) {
 	m, err := learner.Fit(ctx, eng, x, l)
 	if err != nil {
 		return blas.Matrix{}, err
@@ -208,10 +229,19 @@ func learnedEmbedding(ctx context.Context, eng *engine.Engine, learner algorithm
 
 func xorTried() []string {
 	return []string{
-		"Values below are means over 100 repetitions for the linear kernel, RCA, the Gaussian kernel and kernel RCA; printed are 0.503, 0.502, 0.528 and 1.000.",
-		"One start instead of ten: 0.508, 0.505, 0.556, 1.000, all reproduced. The best of ten starts nearly always separates two neighboring blobs from the other two (0.496). On tsang-4 ten starts agree better.",
-		"Chunklets of 30 points that are the four blobs: 0.496, 0.496, 0.496, 0.498. Nothing draws the two blobs of a class together, so kernel RCA fails; the paper's chunklets cannot be these.",
-		"Four chunklets of 30 points that mix both blobs, so that all points are in one: 0.633, 0.631, 1.000, 1.000 with constrained k-means, which then moves four blocks. With plain k-means from one start: 0.504, 0.505, 0.522, 1.000. The paper names constrained k-means.",
-		"Chunklets of 4 points: 0.497, 0.497, 0.499, 0.998; from one start 0.515, 0.506, 0.533, 0.999. Wider blobs (0.4): 0.498, 0.499, 0.528, 0.966.",
+		"Values below are means over 100 repetitions for the linear kernel, RCA, the Gaussian kernel and " +
+			"kernel RCA; printed are 0.503, 0.502, 0.528 and 1.000.",
+		"One start instead of ten: 0.508, 0.505, 0.556, 1.000, all reproduced. The best of ten starts " +
+			"nearly always separates two neighboring blobs from the other two (0.496). On tsang-4 ten " +
+			"starts agree " +
+			"better.",
+		"Chunklets of 30 points that are the four blobs: 0.496, 0.496, 0.496, 0.498. Nothing draws the two " +
+			"blobs of a class together, so kernel RCA fails; the paper's chunklets cannot be these.",
+		"Four chunklets of 30 points that mix both blobs, so that all points are in one: 0.633, 0.631, " +
+			"1.000, 1.000 with constrained k-means, which then moves four blocks. With plain k-means from " +
+			"one start: " +
+			"0.504, 0.505, 0.522, 1.000. The paper names constrained k-means.",
+		"Chunklets of 4 points: 0.497, 0.497, 0.499, 0.998; from one start 0.515, 0.506, 0.533, 0.999. " +
+			"Wider blobs (0.4): 0.498, 0.499, 0.528, 0.966.",
 	}
 }

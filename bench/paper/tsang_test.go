@@ -57,7 +57,8 @@ func TestXORSetUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	if x.N != 120 || x.D != 2 || len(classes) != 120 || l.N() != 120 {
-		t.Fatalf("%d points of %d features, %d classes, links on %d rows: want 120, 2, 120, 120", x.N, x.D, len(classes), l.N())
+		t.Fatalf("%d points of %d features, %d classes, links on %d rows: want 120, 2, 120, 120", x.N, x.D,
+			len(classes), l.N())
 	}
 	blobs := make(map[[2]bool]int)
 	side := func(i int) [2]bool { return [2]bool{x.Data[2*i] > 0, x.Data[2*i+1] > 0} }
@@ -86,7 +87,8 @@ func TestXORSetUp(t *testing.T) {
 			}
 		}
 		if len(members) != 10 || positive != 5 {
-			t.Errorf("chunklet %d has %d points, %d of them in the blob on the right: want 10 and 5", c, len(members), positive)
+			t.Errorf("chunklet %d has %d points, %d of them in the blob on the right: want 10 and 5", c,
+				len(members), positive)
 		}
 	}
 }

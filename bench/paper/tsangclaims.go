@@ -38,7 +38,8 @@ func starKey(key printed.Key) printed.Key {
 
 // stars compares the printed stars with ours: 1 if we have it too, else 0.
 func stars(r *Result) []Comparison {
-	c := comparisons{numbers: r.Table.numbers, why: "Not better than each of the other three with certainty (paired Wilcoxon test, 0.05)."}
+	c := comparisons{numbers: r.Table.numbers,
+		why: "Not better than each of the other three with certainty (paired Wilcoxon test, 0.05)."}
 	for j, column := range r.Table.Columns {
 		ours := r.starred(uciPrinted, j)
 		for i := range uciPrinted {
@@ -67,9 +68,12 @@ func starNote(r *Result) []string {
 		}
 	}
 	if len(more) == 0 {
-		return []string{"Every star of ours, for a system that is better than the other three with certainty, is printed in the paper too."}
+		return []string{"Every star of ours, for a system that is better than the other three with " +
+			"certainty, is printed in the paper too."}
 	}
-	return []string{fmt.Sprintf("Stars of ours, for a system that is better than the other three with certainty, that are not in the paper: %d (%s).", len(more), strings.Join(more, "; "))}
+	return []string{fmt.Sprintf(
+		"Stars of ours, for a system that is better than the other three with certainty, that are not in "+
+			"the paper: %d (%s).", len(more), strings.Join(more, "; "))}
 }
 
 // orderClaim tests whether a row is better than another one over the columns. There is no claim
@@ -83,7 +87,9 @@ func (r *Result) orderClaim(text string, own, other int) []Claim {
 	if n, all := r.Table.printedAhead(own, other); all > 0 {
 		printed = fmt.Sprintf(" (paper: ahead on %d of %d)", n, all)
 	}
-	return []Claim{{text, o.Verdict, fmt.Sprintf("ahead on %d of %d columns, on %d with certainty; behind with certainty on %d%s", o.Ahead, o.Columns, o.Surely, o.Behind, printed)}}
+	return []Claim{{text, o.Verdict,
+		fmt.Sprintf("ahead on %d of %d columns, on %d with certainty; behind with certainty on %d%s", o.Ahead,
+			o.Columns, o.Surely, o.Behind, printed)}}
 }
 
 // printedAhead counts the columns with a printed value of both rows, and those of them where the
@@ -105,7 +111,8 @@ func (t Table) printedAhead(own, other int) (ahead, all int) {
 // tsang4Claims tests the sentences of the paper about Table IV.
 func tsang4Claims(r *Result) []Claim {
 	claims := r.orderClaim("RCA improves on the Euclidean metric", uciRCA, uciEuclidean)
-	claims = append(claims, r.orderClaim("kernel RCA improves on its Gaussian kernel", uciKernelRCA, uciGaussian)...)
+	claims = append(claims,
+		r.orderClaim("kernel RCA improves on its Gaussian kernel", uciKernelRCA, uciGaussian)...)
 	claims = append(claims, bestClaim(r))
 	claims = append(claims, featuresClaim(r)...)
 	return append(claims, moreClaim(r))
@@ -154,7 +161,8 @@ func featuresClaim(r *Result) []Claim {
 	for _, trial := range r.Trials {
 		var sum, n [2]float64
 		for j := range r.Table.Columns {
-			key := printed.Key{Table: "tsang-3", Dataset: r.Table.Keys[uciKernelRCA][j].Dataset, Measure: "features"}
+			key := printed.Key{Table: "tsang-3", Dataset: r.Table.Keys[uciKernelRCA][j].Dataset,
+				Measure: "features"}
 			size, ok := r.Table.numbers.Find(key)
 			if !ok {
 				return nil
@@ -177,7 +185,9 @@ func featuresClaim(r *Result) []Claim {
 	}
 	few, many := summarize(gains[0]).Mean, summarize(gains[1]).Mean
 	c := Claim{Text: "kernel RCA gains most on sets with many features", Verdict: Worse,
-		Detail: fmt.Sprintf("kernel RCA minus the best of the others: %+.3f on sets of %d features or more, %+.3f on the others (p = %.2g)", many, manyFeatures, few, p)}
+		Detail: fmt.Sprintf(
+			"kernel RCA minus the best of the others: %+.3f on sets of %d features or more, %+.3f on the "+
+				"others (p = %.2g)", many, manyFeatures, few, p)}
 	switch {
 	case many > few && p < certainty:
 		c.Verdict = Reproduced
@@ -201,7 +211,9 @@ func moreClaim(r *Result) Claim {
 		}
 	}
 	c := Claim{Text: "more side information gives better clusters, with every metric", Verdict: Worse,
-		Detail: fmt.Sprintf("much is ahead of little on %d of %d systems and sets, behind with certainty on %d (paper: ahead on %d)", ahead, all, behind, printedMore(r.Table))}
+		Detail: fmt.Sprintf(
+			"much is ahead of little on %d of %d systems and sets, behind with certainty on %d (paper: "+
+				"ahead on %d)", ahead, all, behind, printedMore(r.Table))}
 	switch {
 	case behind == 0 && 2*ahead >= all:
 		c.Verdict = Reproduced
@@ -228,7 +240,9 @@ func printedMore(t Table) int {
 // separationClaims tests what the paper says about the XOR data.
 func separationClaims(r *Result) []Claim {
 	var claims []Claim
-	for i, text := range []string{"", "linear RCA fails on the XOR data", "clustering by the Gaussian kernel alone is disappointing", "kernel RCA clusters the XOR data superbly"} {
+	for i, text := range []string{"", "linear RCA fails on the XOR data",
+		"clustering by the Gaussian kernel alone is disappointing",
+		"kernel RCA clusters the XOR data superbly"} {
 		if text == "" {
 			continue
 		}
@@ -245,7 +259,8 @@ func separationClaims(r *Result) []Claim {
 // retrievalClaims tests what the paper says about retrieval.
 func retrievalClaims(r *Result) []Claim {
 	claims := r.orderClaim("kernel RCA improves substantially on the spectrum kernel", 1, 0)
-	claims = append(claims, r.orderClaim("kernel RCA improves substantially on the Gaussian kernel over it", 3, 2)...)
+	claims = append(claims,
+		r.orderClaim("kernel RCA improves substantially on the Gaussian kernel over it", 3, 2)...)
 	grows, behind := 0, 0
 	for _, i := range []int{1, 3} {
 		for j := 1; j < len(r.Table.Columns); j++ {
@@ -257,7 +272,8 @@ func retrievalClaims(r *Result) []Claim {
 		}
 	}
 	steps := 2 * (len(r.Table.Columns) - 1)
-	c := Claim{"more labeled neighbors give a larger area", Mixed, fmt.Sprintf("the mean grows in %d of %d steps, and falls with certainty in %d", grows, steps, behind)}
+	c := Claim{"more labeled neighbors give a larger area", Mixed,
+		fmt.Sprintf("the mean grows in %d of %d steps, and falls with certainty in %d", grows, steps, behind)}
 	switch {
 	case behind == 0 && 2*grows >= steps:
 		c.Verdict = Reproduced

@@ -20,7 +20,8 @@ func starResult() *Result {
 	table := uciTable([]tsangSet{{uciSet{"glass", "", 0}, 0}, {uciSet{"sonar", "", 0}, 0}})
 	r := &Result{Table: table, Repetitions: 8, Ours: make([][]Value, len(table.Rows))}
 	means := [][]float64{ // rows: Euclidean, RCA, Gaussian, kernel RCA
-		{0.50, 0.60, 0.70, 0.70}, {0.55, 0.80, 0.70, 0.65}, {0.52, 0.61, 0.70, 0.60}, {0.65, 0.70, 0.70, 0.60},
+		{0.50, 0.60, 0.70, 0.70}, {0.55, 0.80, 0.70, 0.65}, {0.52, 0.61, 0.70, 0.60},
+		{0.65, 0.70, 0.70, 0.60},
 		{0.50, 0.50, 0.50, 0.50}, {0.99, 0.99, 0.99, 0.99}, // defaults, which have no stars
 	}
 	for trial := range r.Repetitions {
@@ -49,17 +50,20 @@ func starResult() *Result {
 // counted in the notes.
 func TestStars(t *testing.T) {
 	r := starResult()
-	if got := [4]int{r.starred(uciPrinted, 0), r.starred(uciPrinted, 1), r.starred(uciPrinted, 2), r.starred(uciPrinted, 3)}; got != [4]int{uciKernelRCA, uciRCA, -1, -1} {
+	if got := [4]int{r.starred(uciPrinted, 0), r.starred(uciPrinted, 1), r.starred(uciPrinted, 2),
+		r.starred(uciPrinted, 3)}; got != [4]int{uciKernelRCA, uciRCA, -1, -1} {
 		t.Errorf("stars at rows %v: want kernel RCA, RCA and two without", got)
 	}
 	// The paper has stars for kernel RCA on both sets and levels.
-	want := map[string]float64{"star: kernel RCA, glass, little": 1, "star: kernel RCA, glass, much": 0, "star: kernel RCA, sonar, little": 0, "star: kernel RCA, sonar, much": 0}
+	want := map[string]float64{"star: kernel RCA, glass, little": 1, "star: kernel RCA, glass, much": 0,
+		"star: kernel RCA, sonar, little": 0, "star: kernel RCA, sonar, much": 0}
 	got := stars(r)
 	if len(got) != len(want) {
 		t.Fatalf("%d stars: want %d", len(got), len(want))
 	}
 	for _, c := range got {
-		if v, ok := want[c.What]; !ok || c.Ours.Mean != v || (c.Verdict == Reproduced) != (v == 1) || c.Key == nil {
+		if v, ok := want[c.What]; !ok || c.Ours.Mean != v || (c.Verdict == Reproduced) != (v == 1) ||
+			c.Key == nil {
 			t.Errorf("%s: ours %v, %s: want %v", c.What, c.Ours.Mean, c.Verdict, v)
 		}
 	}
@@ -74,7 +78,9 @@ func TestTsang4Claims(t *testing.T) {
 	if len(claims) != 5 {
 		t.Fatalf("%d claims: want 5", len(claims))
 	}
-	if c := claims[0]; !strings.HasPrefix(c.Detail, "ahead on") || !strings.Contains(c.Detail, "of 4 columns") || !strings.Contains(c.Detail, "(paper: ahead on 3 of 4)") {
+	if c := claims[0]; !strings.HasPrefix(c.Detail, "ahead on") ||
+		!strings.Contains(c.Detail, "of 4 columns") ||
+		!strings.Contains(c.Detail, "(paper: ahead on 3 of 4)") {
 		t.Errorf("RCA against Euclidean: %q", c.Detail)
 	}
 	if c := claims[2]; !strings.Contains(c.Detail, "(paper: 4)") { // kernel RCA everywhere
@@ -104,7 +110,8 @@ func TestTsangKeys(t *testing.T) {
 			}
 		}
 	}
-	if want := map[string]int{"tsang-1": 4, "tsang-2": 20, "tsang-3": 36, "tsang-4": 96}; fmt.Sprint(count) != fmt.Sprint(want) {
+	if want := map[string]int{"tsang-1": 4, "tsang-2": 20, "tsang-3": 36,
+		"tsang-4": 96}; fmt.Sprint(count) != fmt.Sprint(want) {
 		t.Errorf("numbers by table: %v, want %v", count, want)
 	}
 }
@@ -167,7 +174,8 @@ func TestPrincipalComponents(t *testing.T) {
 func TestTsangSet(t *testing.T) {
 	dir := t.TempDir()
 	writeCSV(t, filepath.Join(dir, "a.csv"), []int{20, 30}, 1)
-	loaded, err := loadTsang(context.Background(), newEngine(t), []tsangSet{{uciSet{"a", "a.csv", 15}, 0}, {uciSet{"b", "a.csv", 0}, 2}}, Trial{Data: dir})
+	loaded, err := loadTsang(context.Background(), newEngine(t),
+		[]tsangSet{{uciSet{"a", "a.csv", 15}, 0}, {uciSet{"b", "a.csv", 0}, 2}}, Trial{Data: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

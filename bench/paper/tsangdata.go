@@ -89,7 +89,8 @@ func standardized(x *points.Dense) (*points.Dense, error) {
 
 // principalComponents returns the coordinates of the rows of x along the q directions of the
 // largest variance, the largest first.
-func principalComponents(ctx context.Context, eng *engine.Engine, x *points.Dense, q int) (*points.Dense, error) {
+func principalComponents(ctx context.Context, eng *engine.Engine, x *points.Dense,
+	q int) (*points.Dense, error) {
 	if q > x.D {
 		return nil, fmt.Errorf("%d components of %d features", q, x.D)
 	}

@@ -23,21 +23,30 @@ func tsangFigure1() Figure {
 		Name: "tsang-fig1", Paper: tsangPaper, Label: "Figure 1",
 		Caption: "the XOR data with their chunklets, and after RCA",
 		Setup: append(xorSetup()[:2:2],
-			fmt.Sprintf("Left: the data. Right: their two leading principal components after RCA, eps = %g times the mean squared norm.", tsangEpsRel)),
-		Claims: func(d *Drawing) []Claim { return d.separation("RCA does not separate the classes", 3, 2, false) },
-		Draw:   drawXORData,
+			fmt.Sprintf("Left: the data. Right: their two leading principal components after RCA, eps = %g "+
+				"times the mean squared norm.", tsangEpsRel)),
+		Claims: func(d *Drawing) []Claim {
+			return d.separation("RCA does not separate the classes", 3, 2, false)
+		},
+		Draw: drawXORData,
 	}
 }
 
 func tsangFigure2() Figure {
 	return Figure{
 		Name: "tsang-fig2", Paper: tsangPaper, Label: "Figure 2",
-		Caption: "the XOR data in the two leading directions of the Gaussian kernel, unlearned and learned by kernel RCA",
+		Caption: "the XOR data in the two leading directions of the Gaussian kernel, unlearned and learned " +
+			"by kernel RCA",
 		Setup: append(xorSetup()[:2:2],
-			fmt.Sprintf("Left: the two leading kernel principal components of the Gaussian kernel, %s. Right: those of the kernel that kernel RCA learns from it, eps = %g.", tsangWidth, tsangEpsRel)),
-		Differences: []string{"The paper draws only the learned kernel. Its text speaks of a third direction of the unlearned one, in which the classes lie above each other."},
-		Claims:      func(d *Drawing) []Claim { return d.separation("kernel RCA separates the two classes well", 3, 1, true) },
-		Draw:        drawXORKernels,
+			fmt.Sprintf("Left: the two leading kernel principal components of the Gaussian kernel, %s. "+
+				"Right: those of the kernel that kernel RCA learns from it, eps = %g.", tsangWidth,
+				tsangEpsRel)),
+		Differences: []string{"The paper draws only the learned kernel. Its text speaks of a third " +
+			"direction of the unlearned one, in which the classes lie above each other."},
+		Claims: func(d *Drawing) []Claim {
+			return d.separation("kernel RCA separates the two classes well", 3, 1, true)
+		},
+		Draw: drawXORKernels,
 	}
 }
 
@@ -51,7 +60,9 @@ func (d *Drawing) separation(text string, first, columns int, want bool) []Claim
 	for c := first; c < first+columns; c++ {
 		share = max(share, bestThreshold(d.Rows, c))
 	}
-	c := Claim{text, Worse, fmt.Sprintf("the best threshold on a component has %.0f %% of the points on the right side", 100*share)}
+	c := Claim{text, Worse,
+		fmt.Sprintf("the best threshold on a component has %.0f %% of the points on the right side",
+			100*share)}
 	if separated := share >= 0.95; separated == want {
 		c.Verdict = Reproduced
 	}
@@ -192,14 +203,24 @@ func tsangFigure3() Figure {
 	a := arrivals{count: 1250, s: 1250 * 2 * tsangEpsRel, relearn: 10, repeats: 20}
 	return Figure{
 		Name: "tsang-fig3", Paper: tsangPaper, Label: "Figure 3",
-		Caption: "time of incremental learning and of learning from scratch, with chunklets of two points that arrive one by one",
-		Data:    []string{uspsSet().file},
+		Caption: "time of incremental learning and of learning from scratch, with chunklets of two points " +
+			"that arrive one by one",
+		Data: []string{uspsSet().file},
 		Setup: []string{
-			fmt.Sprintf("Data: USPS as in tsang-4, %d chunklets of two rows of one digit, drawn and put in order again in each of %d repetitions; kernel %s; s = n eps = %g stays fixed, so eps = %g at the end.", a.count, a.repeats, tsangWidth, a.s, tsangEpsRel),
-			"Incremental: the time of every update of the learned kernel. From scratch: the time of learning the kernel from all chunklets so far, at ten sizes; its total over all arrivals is computed by the trapezoidal rule. Neither includes an embedding. Times are wall times on the workers of the engine: medians over the repetitions, which other work on the machine changes less than means.",
+			fmt.Sprintf("Data: USPS as in tsang-4, %d chunklets of two rows of one digit, drawn and put in "+
+				"order again in each of %d repetitions; kernel %s; s = n eps = %g stays fixed, so eps = %g "+
+				"at the end.",
+				a.count, a.repeats, tsangWidth, a.s, tsangEpsRel),
+			"Incremental: the time of every update of the learned kernel. From scratch: the time of " +
+				"learning the kernel from all chunklets so far, at ten sizes; its total over all arrivals " +
+				"is computed by " +
+				"the trapezoidal rule. Neither includes an embedding. Times are wall times on the workers " +
+				"of the engine: " +
+				"medians over the repetitions, which other work on the machine changes less than means.",
 		},
 		Differences: []string{
-			"The paper measures processor seconds in MATLAB on a Pentium 4 at 3.2 GHz and shows them in a plot only. " + tsangUSPS,
+			"The paper measures processor seconds in MATLAB on a Pentium 4 at 3.2 GHz and shows them in a " +
+				"plot only. " + tsangUSPS,
 		},
 		Claims: func(d *Drawing) []Claim { return a.claims(d) },
 		Draw:   a.draw,
@@ -210,7 +231,8 @@ func tsangFigure3() Figure {
 func (a arrivals) claims(d *Drawing) []Claim {
 	last := d.Rows[len(d.Rows)-1]
 	c := Claim{"incremental updates are much faster than learning from scratch", Worse,
-		fmt.Sprintf("with %.0f points an update takes %.3g ms, learning from scratch %.3g ms", last[0], 1e3*last[1], 1e3*last[2])}
+		fmt.Sprintf("with %.0f points an update takes %.3g ms, learning from scratch %.3g ms", last[0],
+			1e3*last[1], 1e3*last[2])}
 	if last[2] > 2*last[1] {
 		c.Verdict = Reproduced
 	}
@@ -232,12 +254,14 @@ func (a arrivals) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 }
 
 // measure measures the times on rows and their classes.
-func (a arrivals) measure(ctx context.Context, eng *engine.Engine, k kernel.Spec, d *labeled, r *rand.Rand, progress algorithms.ProgressFunc) (*Drawing, error) {
+func (a arrivals) measure(ctx context.Context, eng *engine.Engine, k kernel.Spec, d *labeled, r *rand.Rand,
+	progress algorithms.ProgressFunc) (*Drawing, error) {
 	begin := time.Now()
 	var updates, scratch [][]float64
 	var sizes []int
 	for repeat := range a.repeats {
-		progress.Report(algorithms.Progress{Stage: "repetitions", Done: repeat, Total: a.repeats, Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(begin)})
+		progress.Report(algorithms.Progress{Stage: "repetitions", Done: repeat, Total: a.repeats,
+			Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(begin)})
 		x := d.x.Select(classPairs(d.labels, a.count, r))
 		seconds, err := a.stream(ctx, eng, k, x)
 		if err != nil {
@@ -285,7 +309,8 @@ func classPairs(labels []string, count int, r *rand.Rand) []int {
 }
 
 // start returns the learned kernel of the first chunklet.
-func (a arrivals) start(ctx context.Context, eng *engine.Engine, spec kernel.Spec, x points.Points) (*krca.Incremental, error) {
+func (a arrivals) start(ctx context.Context, eng *engine.Engine, spec kernel.Spec,
+	x points.Points) (*krca.Incremental, error) {
 	set, err := links.FromChunklets(2, [][]int{{0, 1}})
 	if err != nil {
 		return nil, err
@@ -299,7 +324,8 @@ func (a arrivals) start(ctx context.Context, eng *engine.Engine, spec kernel.Spe
 }
 
 // stream returns the seconds of every update; element c is that of chunklet c, and the first is 0.
-func (a arrivals) stream(ctx context.Context, eng *engine.Engine, k kernel.Spec, x points.Points) ([]float64, error) {
+func (a arrivals) stream(ctx context.Context, eng *engine.Engine, k kernel.Spec,
+	x points.Points) ([]float64, error) {
 	u, err := a.start(ctx, eng, k, x)
 	if err != nil {
 		return nil, err
@@ -317,7 +343,8 @@ func (a arrivals) stream(ctx context.Context, eng *engine.Engine, k kernel.Spec,
 
 // fromScratch returns the seconds of learning from all chunklets at once, for several numbers of
 // chunklets.
-func (a arrivals) fromScratch(ctx context.Context, eng *engine.Engine, spec kernel.Spec, x points.Points) (sizes []int, seconds []float64, err error) {
+func (a arrivals) fromScratch(ctx context.Context, eng *engine.Engine, spec kernel.Spec,
+	x points.Points) (sizes []int, seconds []float64, err error) {
 	for k := 1; k <= a.relearn; k++ {
 		c := k * a.count / a.relearn
 		u, err := a.start(ctx, eng, spec, x)
@@ -361,12 +388,15 @@ func (a arrivals) drawing(updates []float64, sizes []int, scratch []float64) *Dr
 		total += v
 	}
 	d.Notes = []string{
-		fmt.Sprintf("All %d updates take %.3g s in all; learning the kernel from scratch at every arrival would take %.3g s, %.0f times as long.", a.count-1, total, whole, whole/total),
+		fmt.Sprintf("All %d updates take %.3g s in all; learning the kernel from scratch at every arrival "+
+			"would take %.3g s, %.0f times as long.", a.count-1, total, whole, whole/total),
 	}
 	if first, last := a.count/5, a.count-around; last > first {
-		d.Notes = append(d.Notes, fmt.Sprintf("The time of an update grows like n^%.2f from n = %d to n = %d (%.3g ms to %.3g ms).",
-			math.Log(meanAround(updates, last)/meanAround(updates, first))/math.Log(float64(last)/float64(first)),
-			2*first, 2*last, 1e3*meanAround(updates, first), 1e3*meanAround(updates, last)))
+		d.Notes = append(d.Notes,
+			fmt.Sprintf("The time of an update grows like n^%.2f from n = %d to n = %d (%.3g ms to %.3g ms).",
+				math.Log(meanAround(updates, last)/meanAround(updates,
+					first))/math.Log(float64(last)/float64(first)),
+				2*first, 2*last, 1e3*meanAround(updates, first), 1e3*meanAround(updates, last)))
 	}
 	return d
 }

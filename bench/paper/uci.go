@@ -46,7 +46,8 @@ const (
 
 // uciNames are the rows in order.
 func uciNames() []string {
-	return []string{"Euclidean metric", "RCA", "Gaussian kernel", "kernel RCA", "RCA, default", "kernel RCA, default"}
+	return []string{"Euclidean metric", "RCA", "Gaussian kernel", "kernel RCA", "RCA, default",
+		"kernel RCA, default"}
 }
 
 // uciPrepare returns the function that reads the data sets, which all trials share.
@@ -85,7 +86,8 @@ func uciTrial(sets []tsangSet) func(context.Context, *engine.Engine, Trial) ([][
 				for row := range values {
 					v, err := c.run(ctx, eng, row)
 					if err != nil {
-						return nil, fmt.Errorf("data set %s, %s, %s: %w", sets[s].name, amount.name, uciNames()[row], err)
+						return nil, fmt.Errorf("data set %s, %s, %s: %w", sets[s].name, amount.name,
+							uciNames()[row], err)
 					}
 					values[row] = append(values[row], v)
 				}
@@ -139,7 +141,8 @@ func (c uciCase) kmeans() cluster.Params {
 // whitened clusters by the kernel that kernel RCA learns.
 func (c uciCase) whitened(ctx context.Context, eng *engine.Engine, k kernel.Spec) (*cluster.Result, error) {
 	// The learned Gram matrix is exact for any embedding, so the smallest one is enough.
-	m, err := krca.Learner{Kernel: k, Params: krca.Params{EpsRel: tsangEpsRel, Dims: 1, Landmarks: 2}}.Fit(ctx, eng, c.d.x, c.l)
+	m, err := krca.Learner{Kernel: k,
+		Params: krca.Params{EpsRel: tsangEpsRel, Dims: 1, Landmarks: 2}}.Fit(ctx, eng, c.d.x, c.l)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +154,8 @@ func (c uciCase) whitened(ctx context.Context, eng *engine.Engine, k kernel.Spec
 }
 
 // embedded clusters in the coordinates of a learned metric.
-func (c uciCase) embedded(ctx context.Context, eng *engine.Engine, l algorithms.Learner) (*cluster.Result, error) {
+func (c uciCase) embedded(ctx context.Context, eng *engine.Engine,
+	l algorithms.Learner) (*cluster.Result, error) {
 	y, err := learnedEmbedding(ctx, eng, l, c.d.x, c.l)
 	if err != nil {
 		return nil, err
@@ -163,7 +167,8 @@ func (c uciCase) embedded(ctx context.Context, eng *engine.Engine, l algorithms.
 // constraint sets and starts.
 func uciNotes(r *Result) []string {
 	levels := uciLevels()
-	notes := []string{"Kernel RCA minus Gaussian kernel, mean ± standard error of the paired differences over the constraint sets:"}
+	notes := []string{"Kernel RCA minus Gaussian kernel, mean ± standard error of the paired differences " +
+		"over the constraint sets:"}
 	ahead := make([]int, len(levels))
 	for j := 0; j+len(levels) <= len(r.Table.Columns); j += len(levels) {
 		line := ""
@@ -184,7 +189,9 @@ func uciNotes(r *Result) []string {
 	}
 	sets := len(r.Table.Columns) / len(levels)
 	for level, amount := range levels {
-		notes = append(notes, fmt.Sprintf("With %s side information kernel RCA is ahead of the Gaussian kernel on %d of %d sets.", amount.name, ahead[level], sets))
+		notes = append(notes,
+			fmt.Sprintf("With %s side information kernel RCA is ahead of the Gaussian kernel on %d of %d "+
+				"sets.", amount.name, ahead[level], sets))
 	}
 	return append(notes, starNote(r)...)
 }

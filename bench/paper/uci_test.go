@@ -36,7 +36,8 @@ func writeCSV(t testing.TB, path string, sizes []int, seed uint64) {
 			row := []string{"7"}
 			common := 8 * r.NormFloat64()
 			for _, v := range []float64{5 * float64(class), 5 * float64(class%2), 0, 0} {
-				row = append(row, strconv.FormatFloat(math.Exp2(float64(4*len(row)))*(v+common+r.NormFloat64()), 'g', -1, 64))
+				row = append(row, strconv.FormatFloat(
+					math.Exp2(float64(4*len(row)))*(v+common+r.NormFloat64()), 'g', -1, 64))
 			}
 			_ = w.Write(append(row, fmt.Sprintf("class %d", class)))
 		}
@@ -53,7 +54,8 @@ func smallUCI(t testing.TB) (Table, string) {
 	dir := t.TempDir()
 	writeCSV(t, filepath.Join(dir, "first.csv"), []int{20, 30, 25}, 1)
 	writeCSV(t, filepath.Join(dir, "second.csv"), []int{40, 30, 35}, 2)
-	return uciTable([]tsangSet{{uciSet{"first", "first.csv", 0}, 0}, {uciSet{"second", "second.csv", 12}, 0}}), dir
+	return uciTable([]tsangSet{{uciSet{"first", "first.csv", 0}, 0},
+		{uciSet{"second", "second.csv", 12}, 0}}), dir
 }
 
 // TestUCIWorkers: results are bit-identical for any number of workers, and from a state file.
@@ -77,7 +79,8 @@ func TestUCILearns(t *testing.T) {
 	for j := 1; j < len(table.Columns); j += 2 {
 		for _, pair := range [][2]int{{uciRCA, uciEuclidean}, {uciKernelRCA, uciGaussian}} {
 			if learned, plain := r.Ours[pair[0]][j].Mean, r.Ours[pair[1]][j].Mean; !(learned > plain) {
-				t.Errorf("%s: %s has %.3f, %s %.3f", table.Columns[j], table.Rows[pair[0]].Name, learned, table.Rows[pair[1]].Name, plain)
+				t.Errorf("%s: %s has %.3f, %s %.3f", table.Columns[j], table.Rows[pair[0]].Name, learned,
+					table.Rows[pair[1]].Name, plain)
 			}
 		}
 	}
@@ -85,12 +88,16 @@ func TestUCILearns(t *testing.T) {
 
 // TestUCINotes: the notes have the mean paired difference and its standard error.
 func TestUCINotes(t *testing.T) {
-	r := &Result{Repetitions: 3, Table: Table{Columns: []string{"a, little", "a, much"}, Decimals: 2}} // no keys: no word on stars
-	for _, d := range []float64{0.1, 0.2, 0.3} {                                                       // standard deviation 0.1, standard error 0.0577
+	// no keys: no word on stars
+	r := &Result{Repetitions: 3, Table: Table{Columns: []string{"a, little", "a, much"}, Decimals: 2}}
+	// standard deviation 0.1, standard error 0.0577
+	for _, d := range []float64{0.1, 0.2, 0.3} {
 		r.Trials = append(r.Trials, [][]float64{{0, 0}, {0, 0}, {0.5, 0.5}, {0.5 + d, 0.5 - d}})
 	}
 	text := strings.Join(uciNotes(r), "\n")
-	for _, want := range []string{"a, little +0.20 ± 0.06; a, much -0.20 ± 0.06.", "little side information kernel RCA is ahead of the Gaussian kernel on 1 of 1", "much side information kernel RCA is ahead of the Gaussian kernel on 0 of 1"} {
+	for _, want := range []string{"a, little +0.20 ± 0.06; a, much -0.20 ± 0.06.",
+		"little side information kernel RCA is ahead of the Gaussian kernel on 1 of 1",
+		"much side information kernel RCA is ahead of the Gaussian kernel on 0 of 1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the notes lack %q:\n%s", want, text)
 		}
@@ -142,7 +149,8 @@ func TestUCIData(t *testing.T) {
 		t.Errorf("%d data sets: want %d", len(tsangSets()), len(want))
 	}
 	for i, set := range tsangSets() {
-		d, err := set.load(context.Background(), newEngine(t), filepath.Join(dir, set.file), rand.New(rand.NewPCG(1, uint64(i))))
+		d, err := set.load(context.Background(), newEngine(t), filepath.Join(dir, set.file),
+			rand.New(rand.NewPCG(1, uint64(i))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +163,8 @@ func TestUCIData(t *testing.T) {
 		if set.perClass > 0 {
 			for _, rows := range classRows(d.labels) {
 				if len(rows) != set.perClass {
-					t.Errorf("%s: class %s has %d rows: want %d", set.name, d.labels[rows[0]], len(rows), set.perClass)
+					t.Errorf("%s: class %s has %d rows: want %d", set.name, d.labels[rows[0]], len(rows),
+						set.perClass)
 				}
 			}
 		}
@@ -173,7 +182,8 @@ func checkStandard(t testing.TB, name string, x *points.Dense) {
 		}
 		n := float64(x.N)
 		if !(math.Abs(sum) <= 1e-10*n) || !(math.Abs(squares-n) <= 1e-9*n || squares == 0) {
-			t.Errorf("%s: feature %d has sum %g and sum of squares %g over %d rows", name, j, sum, squares, x.N)
+			t.Errorf("%s: feature %d has sum %g and sum of squares %g over %d rows", name, j, sum, squares,
+				x.N)
 		}
 	}
 }

@@ -33,7 +33,8 @@ type labeled struct {
 
 // loadUCI reads a data set, draws its rows and standardizes them. The bandwidth rule of the
 // Gaussian kernel applies to the standardized rows.
-func loadUCI(ctx context.Context, eng *engine.Engine, path string, perClass int, rule string, r *rand.Rand) (*labeled, error) {
+func loadUCI(ctx context.Context, eng *engine.Engine, path string, perClass int, rule string,
+	r *rand.Rand) (*labeled, error) {
 	p, labels, err := readRows(path, perClass, r)
 	if err != nil {
 		return nil, err
@@ -130,7 +131,8 @@ func equalClasses(labels []string, perClass int, r *rand.Rand) ([]int, error) {
 	var drawn []int
 	for _, rows := range classRows(labels) {
 		if len(rows) < perClass {
-			return nil, fmt.Errorf("class %q has %d rows: want at least %d", labels[rows[0]], len(rows), perClass)
+			return nil, fmt.Errorf("class %q has %d rows: want at least %d", labels[rows[0]], len(rows),
+				perClass)
 		}
 		for _, i := range r.Perm(len(rows))[:perClass] {
 			drawn = append(drawn, rows[i])

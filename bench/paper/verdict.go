@@ -41,8 +41,9 @@ type Comparison struct {
 	Partial string       `json:"partial,omitempty"` // how our data differ from the paper's, "" if they do not
 	Printed Value        `json:"printed"`
 	Ours    Value        `json:"ours"`
-	Units   float64      `json:"-"` // difference in standard deviations, pooled over the printed one and ours; NaN without one
-	Verdict Verdict      `json:"verdict"`
+	// difference in standard deviations, pooled over the printed one and ours; NaN without one
+	Units   float64 `json:"-"`
+	Verdict Verdict `json:"verdict"`
 	// Why describes what was tried, for a verdict other than reproduced or better.
 	Why string `json:"why,omitempty"`
 }
@@ -94,12 +95,14 @@ type Claim struct {
 
 // Order is the order of the paper's own method and another system over the columns of a table.
 type Order struct {
-	Own     string  `json:"own"`
-	Other   string  `json:"other"`
-	Columns int     `json:"columns"`
-	Ahead   int     `json:"ahead"`    // number of columns on which the mean of the own method is at least as good
-	Surely  int     `json:"surely"`   // number of these columns with certainty
-	Behind  int     `json:"behind"`   // number of columns on which the other is better with certainty (paired Wilcoxon test, 0.05)
+	Own     string `json:"own"`
+	Other   string `json:"other"`
+	Columns int    `json:"columns"`
+	// number of columns on which the mean of the own method is at least as good
+	Ahead  int `json:"ahead"`
+	Surely int `json:"surely"` // number of these columns with certainty
+	// number of columns on which the other is better with certainty (paired Wilcoxon test, 0.05)
+	Behind  int     `json:"behind"`
 	Student int     `json:"behind_t"` // the same by Student's paired test
 	Verdict Verdict `json:"verdict"`
 }
@@ -123,7 +126,8 @@ func (r *Result) Orders() ([]Order, error) {
 		if r.Table.rival(row.Name) {
 			o, err := r.order(own, i)
 			if err != nil {
-				return nil, fmt.Errorf("table %s: %s against %s: %w", r.Table.Name, r.Table.Own, row.Name, err)
+				return nil, fmt.Errorf("table %s: %s against %s: %w", r.Table.Name, r.Table.Own, row.Name,
+					err)
 			}
 			out = append(out, o)
 		}
@@ -137,7 +141,8 @@ func (t Table) rival(name string) bool {
 }
 
 func (r *Result) order(own, other int) (Order, error) {
-	o := Order{Own: r.Table.Own, Other: r.Table.Rows[other].Name, Columns: len(r.Table.Columns) - len(r.Table.Absent)}
+	o := Order{Own: r.Table.Own, Other: r.Table.Rows[other].Name, Columns: len(r.Table.Columns) -
+		len(r.Table.Absent)}
 	for j := range r.Table.Columns {
 		if r.Table.absent(j) {
 			continue

@@ -25,14 +25,18 @@ func TestCompare(t *testing.T) {
 		{"below the pooled one", Value{2, 0.7}, Value{1.4, 0.1}, Higher, Worse, -1.2},
 		{"below where low is good", Value{2, 0.7}, Value{1.4, 0.1}, Lower, Better, -1.2},
 		{"different without a good direction", Value{2, 0.7}, Value{2.6, 0.1}, Neither, Worse, 1.2},
-		{"our standard deviation, without a printed one", Value{2, nan}, Value{2.6, 0.5}, Higher, Better, 1.2},
+		{"our standard deviation, without a printed one", Value{2, nan}, Value{2.6, 0.5}, Higher, Better,
+			1.2},
 		{"one per cent, without any", Value{2, nan}, Value{1.985, nan}, Higher, Reproduced, nan},
 		{"more, without any", Value{2, nan}, Value{1.97, nan}, Higher, Worse, nan},
-		{"one per cent, with a standard deviation of 0", Value{2, nan}, Value{1.985, 0}, Higher, Reproduced, nan},
-		{"one per cent, with a standard deviation from rounding", Value{2, nan}, Value{1.985, 1e-15}, Higher, Reproduced, nan},
+		{"one per cent, with a standard deviation of 0", Value{2, nan}, Value{1.985, 0}, Higher, Reproduced,
+			nan},
+		{"one per cent, with a standard deviation from rounding", Value{2, nan}, Value{1.985, 1e-15}, Higher,
+			Reproduced, nan},
 	} {
 		got := Compare(c.name, c.printed, c.ours, c.good, "why")
-		if got.Verdict != c.want || !(math.Abs(got.Units-c.units) < 1e-9 || math.IsNaN(got.Units) && math.IsNaN(c.units)) {
+		if got.Verdict != c.want ||
+			!(math.Abs(got.Units-c.units) < 1e-9 || math.IsNaN(got.Units) && math.IsNaN(c.units)) {
 			t.Errorf("%s: %s at %g: want %s at %g", c.name, got.Verdict, got.Units, c.want, c.units)
 		}
 		if (got.Why != "") != (c.want == Worse) {
@@ -43,8 +47,10 @@ func TestCompare(t *testing.T) {
 
 // resultOf returns a result of trials with two columns.
 func resultOf(trials int, value func(row, column, trial int) float64) *Result {
-	r := &Result{Table: Table{Name: "t", Columns: []string{"x", "y"}, Own: "own", Variants: []string{"own too"}, Good: Lower, Why: "why",
-		Rows: []Row{{"own", Unprinted(2)}, {"own too", Unprinted(2)}, {"other", Unprinted(2)}}}, Repetitions: trials, Ours: make([][]Value, 3)}
+	r := &Result{Table: Table{Name: "t", Columns: []string{"x", "y"}, Own: "own",
+		Variants: []string{"own too"}, Good: Lower, Why: "why",
+		Rows: []Row{{"own", Unprinted(2)}, {"own too", Unprinted(2)}, {"other", Unprinted(2)}}},
+		Repetitions: trials, Ours: make([][]Value, 3)}
 	for k := range trials {
 		values := make([][]float64, 3)
 		for i := range values {
@@ -54,7 +60,9 @@ func resultOf(trials int, value func(row, column, trial int) float64) *Result {
 	}
 	for i := range 3 {
 		for j := range 2 {
-			r.Ours[i] = append(r.Ours[i], summarize(given(trials, func(k int) float64 { return r.Trials[k][i][j] })))
+			r.Ours[i] = append(r.Ours[i], summarize(given(trials, func(k int) float64 {
+				return r.Trials[k][i][j]
+			})))
 		}
 	}
 	return r
@@ -89,10 +97,13 @@ func TestOrders(t *testing.T) {
 		if len(orders) != 1 {
 			t.Fatalf("%s: %d orders: want one, against the one rival", c.name, len(orders))
 		}
-		if o := orders[0]; o.Verdict != c.want || o.Ahead != c.ahead || o.Behind != c.behind || o.Student != c.behind {
+		if o := orders[0]; o.Verdict != c.want || o.Ahead != c.ahead || o.Behind != c.behind ||
+			o.Student != c.behind {
 			t.Errorf("%s: %+v", c.name, o)
 		}
-		if few, err := resultOf(5, func(int, int, int) float64 { return 0 }).Orders(); err != nil || few != nil {
+		if few, err := resultOf(5, func(int, int, int) float64 {
+			return 0
+		}).Orders(); err != nil || few != nil {
 			t.Errorf("five repetitions: %v, %v", few, err)
 		}
 	}
@@ -101,16 +112,20 @@ func TestOrders(t *testing.T) {
 // TestReproduction: the page has every entry once, with its verdict, and the reasons for entries
 // that are not reproduced.
 func TestReproduction(t *testing.T) {
-	r := resultOf(8, func(row, column, trial int) float64 { return float64(trial%3) + float64(2*row*(1-2*column)) })
+	r := resultOf(8, func(row, column, trial int) float64 {
+		return float64(trial%3) + float64(2*row*(1-2*column))
+	})
 	r.Table.Rows[0].Printed = []Value{{1, 0.5}, {-9, 0.5}}
 	e, err := r.Entry()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Drawing{Figure: Figure{Name: "f", Label: "Figure 9", Caption: "a curve"}, Notes: []string{"It grows."}}
+	d := &Drawing{Figure: Figure{Name: "f", Label: "Figure 9", Caption: "a curve"},
+		Notes: []string{"It grows."}}
 	entries := []Entry{e, d.Entry(), {Name: "gone", Label: "Table 9", Missing: []string{"no.csv"}}}
 	page := Reproduction(entries, printed.Builtin(), "results", "make it")
-	for _, want := range []string{"- t: why", "It grows.", "data not available (no.csv)", "make it", "| own | other | 1 of 2"} {
+	for _, want := range []string{"- t: why", "It grows.", "data not available (no.csv)", "make it",
+		"| own | other | 1 of 2"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
@@ -121,16 +136,20 @@ func TestReproduction(t *testing.T) {
 // paper's; the others have no counterpart.
 func TestCounts(t *testing.T) {
 	key := func(method string) *printed.Key {
-		return &printed.Key{Table: "tsang-1", Dataset: "XOR", Condition: "Gaussian kernel", Method: method, Measure: "rand_index"}
+		return &printed.Key{Table: "tsang-1", Dataset: "XOR", Condition: "Gaussian kernel", Method: method,
+			Measure: "rand_index"}
 	}
-	protein := &printed.Key{Table: "tsang-2", Dataset: "SCOP 40% subset", Condition: "", Method: "no KRCA (spectrum kernel)", Measure: "auc"}
+	protein := &printed.Key{Table: "tsang-2", Dataset: "SCOP 40% subset", Condition: "",
+		Method: "no KRCA (spectrum kernel)", Measure: "auc"}
 	entries := []Entry{{Name: "a", Comparisons: []Comparison{
-		{Key: key("KRCA"), Verdict: Worse}, {Key: key("no KRCA"), Verdict: Better}, {Key: protein, Partial: "another version", Verdict: Reproduced}}},
+		{Key: key("KRCA"), Verdict: Worse}, {Key: key("no KRCA"), Verdict: Better},
+		{Key: protein, Partial: "another version", Verdict: Reproduced}}},
 		{Name: "b", Comparisons: []Comparison{{Key: key("KRCA"), Verdict: Reproduced}, {Verdict: Better}}}}
 	page := Reproduction(entries, printed.Builtin(), "results", "make it")
 	for _, want := range []string{
-		"| tsang-1 | the paper's | 1 | 1 | 0 | 0 | 1 | [a](results/a.md), [b](results/b.md) |", // own: the first page counts
-		"| tsang-1 | the paper's | 3 | 1 | 0 | 1 | 0 |",                                        // rivals
+		// own: the first page counts
+		"| tsang-1 | the paper's | 1 | 1 | 0 | 0 | 1 | [a](results/a.md), [b](results/b.md) |",
+		"| tsang-1 | the paper's | 3 | 1 | 0 | 1 | 0 |", // rivals
 		"| tsang-1 | none | 3 | 0 |",
 		"| tsang-2 | in part | 4 | 1 | 1 | 0 | 0 |",
 		"| tsang-2 | none | 16 | 0 |",
@@ -178,7 +197,8 @@ func TestFold(t *testing.T) {
 	fold(&b, "", "a "+strings.Repeat("é", 98))
 	fold(&b, "", strings.Repeat("x", 120))
 	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
-	want := "- " + words(19) + "\n  " + words(11) + "\na " + strings.Repeat("é", 98) + "\n" + strings.Repeat("x", 120) + "\n"
+	want := "- " + words(19) + "\n  " + words(11) + "\na " + strings.Repeat("é", 98) + "\n" +
+		strings.Repeat("x", 120) + "\n"
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}

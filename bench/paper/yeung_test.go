@@ -158,13 +158,15 @@ func TestYeungSigns(t *testing.T) {
 		r.Trials = append(r.Trials, values)
 	}
 	list := yeungSigns(r)
-	if len(list) != 2 || list[0].Ours.Mean != 1 || list[0].Verdict != Reproduced || list[1].Ours.Mean != 0 || list[1].Verdict != Worse {
+	if len(list) != 2 || list[0].Ours.Mean != 1 || list[0].Verdict != Reproduced || list[1].Ours.Mean != 0 ||
+		list[1].Verdict != Worse {
 		t.Errorf("signs are %+v: want 1, reproduced, and 0, worse", list)
 	}
 	if got := significant([]float64{1, 2, 3, 4}, []float64{3, 4.1, 5, 6.1}); got != -1 {
 		t.Errorf("sign %v: want -1", got)
 	}
-	if d := r.contest("kbeta", "LLMA", yeungRand); d.columns != 5 || d.surely != 1 || d.behind != 0 || d.ahead != 5 {
+	if d := r.contest("kbeta", "LLMA", yeungRand); d.columns != 5 || d.surely != 1 || d.behind != 0 ||
+		d.ahead != 5 {
 		t.Errorf("contest %+v: want 5 columns, 1 certain", d)
 	}
 }
@@ -186,7 +188,8 @@ func TestContest(t *testing.T) {
 			t.Errorf("%+v on %v: %v, want %v", c.d, c.share, got, c.want)
 		}
 	}
-	if worstVerdict(Reproduced, Mixed) != Mixed || worstVerdict(Worse, Mixed) != Worse || worstVerdict() != Reproduced {
+	if worstVerdict(Reproduced, Mixed) != Mixed || worstVerdict(Worse, Mixed) != Worse ||
+		worstVerdict() != Reproduced {
 		t.Error("the worst of some verdicts is wrong")
 	}
 	if c := risingClaim("", 1, 3, 1, 2); c.Verdict != Mixed {
@@ -260,7 +263,8 @@ func TestMachine(t *testing.T) {
 			for i := range other {
 				sum += other[i] * m.y[i]
 			}
-			if other[0] -= sum; feasible && other[0] >= 0 && other[0] <= cost && objective(other) < best-1e-3*float64(n)*cost {
+			if other[0] -= sum; feasible && other[0] >= 0 && other[0] <= cost &&
+				objective(other) < best-1e-3*float64(n)*cost {
 				t.Fatalf("objective %v: another point has %v", best, objective(other))
 			}
 		}
@@ -346,7 +350,8 @@ func TestDigitImages(t *testing.T) {
 			late++
 		}
 	}
-	if x.N != 2*yeungRealImages || len(seen) != x.N || late == 0 || !slices.Equal(one.Data, x.Data[2*yeungRealImages:]) {
+	if x.N != 2*yeungRealImages || len(seen) != x.N || late == 0 ||
+		!slices.Equal(one.Data, x.Data[2*yeungRealImages:]) {
 		t.Errorf("%d images, %d different, %d late", x.N, len(seen), late)
 	}
 }

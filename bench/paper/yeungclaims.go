@@ -46,7 +46,9 @@ func (r *Result) contest(own, other, suffix string) contest {
 	a, b := r.Table.row(own), r.Table.row(other)
 	for j, column := range r.Table.Columns {
 		x, y := r.column(a, j), r.column(b, j)
-		if strings.HasSuffix(column, suffix) && len(given(len(x), func(i int) float64 { return x[i] + y[i] })) == len(x) {
+		if strings.HasSuffix(column, suffix) && len(given(len(x), func(i int) float64 {
+			return x[i] + y[i]
+		})) == len(x) {
 			d.series(x, y)
 		}
 	}
@@ -55,7 +57,8 @@ func (r *Result) contest(own, other, suffix string) contest {
 
 // String returns the numbers that decide.
 func (d contest) String() string {
-	return fmt.Sprintf("ahead on %d of %d (certainly on %d, certainly behind on %d)", d.ahead, d.columns, d.surely, d.behind)
+	return fmt.Sprintf("ahead on %d of %d (certainly on %d, certainly behind on %d)", d.ahead, d.columns,
+		d.surely, d.behind)
 }
 
 // on returns the verdict for a claim about a share of the columns: reproduced if the first system
@@ -96,7 +99,8 @@ func (r *Result) aheadOf(text, own string, others []string, suffix string, share
 // yeungXORClaims tests what the text says about Table 1.
 func yeungXORClaims(r *Result) []Claim {
 	first := slices.Index(r.Table.Columns, "kbeta, m = 100")
-	c := Claim{Text: "the method is significantly ahead of the input, the kernel and RCA, for every number of landmarks", Verdict: Reproduced}
+	c := Claim{Text: "the method is significantly ahead of the input, the kernel and RCA, for every number " +
+		"of landmarks", Verdict: Reproduced}
 	for j := range first {
 		var d contest
 		for k := first; k < len(r.Table.Columns); k++ {
@@ -115,12 +119,14 @@ func yeungXORClaims(r *Result) []Claim {
 			up++
 		}
 	}
-	return []Claim{c, risingClaim("more landmarks generally give better results", up, steps, r.Ours[0][first].Mean, r.Ours[0][first+steps].Mean)}
+	return []Claim{c, risingClaim("more landmarks generally give better results", up, steps,
+		r.Ours[0][first].Mean, r.Ours[0][first+steps].Mean)}
 }
 
 // risingClaim tests that values grow in general: in most steps, and from the first to the last.
 func risingClaim(text string, up, steps int, first, last float64) Claim {
-	c := Claim{Text: text, Verdict: Worse, Detail: fmt.Sprintf("higher in %d of %d steps, from %.3f to %.3f", up, steps, first, last)}
+	c := Claim{Text: text, Verdict: Worse,
+		Detail: fmt.Sprintf("higher in %d of %d steps, from %.3f to %.3f", up, steps, first, last)}
 	switch {
 	case last > first && 2*up > steps:
 		c.Verdict = Reproduced

@@ -20,16 +20,25 @@ func yeungDigitSystems() []string { return []string{"RCA", "kbeta"} }
 // yeungFigure3 is J on handwritten digits for several numbers of must-links.
 func yeungFigure3() Table {
 	t := Table{
-		Name: "yeung-fig3", Paper: yeungPaper, Label: "Figure 3", Caption: "J on handwritten digits, with more and more must-links",
+		Name: "yeung-fig3", Paper: yeungPaper, Label: "Figure 3",
+		Caption:     "J on handwritten digits, with more and more must-links",
 		Repetitions: 10, Steps: len(yeungDigitSets()), Decimals: 3, Data: yeungFiles()[:2],
 		Setup: []string{
-			fmt.Sprintf("Data: %d of the training images of MNIST of each digit of the set, drawn at random once for all repetitions, 784 features, divided by 255.", yeungRealImages),
-			fmt.Sprintf("RCA and kbeta as in yeung-2, but with 10 to 200 pairs of points of the same class, drawn again in every repetition. The landmarks are %d, or the points of the pairs if these are more.", yeungRealLandmarks),
-			"Measure: J = mean distance between points of different classes / mean distance between points of one class, over all pairs of points, distances not squared.",
+			fmt.Sprintf("Data: %d of the training images of MNIST of each digit of the set, drawn at "+
+				"random once for all repetitions, 784 features, divided by 255.", yeungRealImages),
+			fmt.Sprintf("RCA and kbeta as in yeung-2, but with 10 to 200 pairs of points of the same "+
+				"class, drawn again in every repetition. The landmarks are %d, or the points of the pairs "+
+				"if these are more.",
+				yeungRealLandmarks),
+			"Measure: J = mean distance between points of different classes / mean distance between points " +
+				"of one class, over all pairs of points, distances not squared.",
 		},
 		Differences: []string{
 			yeungOpen(),
-			"The figure is a drawing without numbers; its sets of digits and numbers of pairs are not in the text. Three of the sets of yeung-2 stand for them. With more than 50 pairs there are more landmarks than in the paper's tables, all of them linked.",
+			"The figure is a drawing without numbers; its sets of digits and numbers of pairs are not in " +
+				"the text. Three of the sets of yeung-2 stand for them. With more than 50 pairs there are " +
+				"more landmarks " +
+				"than in the paper's tables, all of them linked.",
 		},
 		Revision: 2,
 		Good:     Higher,
@@ -45,7 +54,8 @@ func yeungFigure3() Table {
 	}
 	for _, system := range yeungDigitSystems() {
 		for _, pairs := range yeungDigitPairs() {
-			t.Rows = append(t.Rows, Row{fmt.Sprintf("%s, %d pairs", system, pairs), Unprinted(len(t.Columns))})
+			t.Rows = append(t.Rows,
+				Row{fmt.Sprintf("%s, %d pairs", system, pairs), Unprinted(len(t.Columns))})
 		}
 	}
 	return t
@@ -64,7 +74,8 @@ func yeungDigitsTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]flo
 				}
 				y, err := learnedEmbedding(ctx, eng, learners[system], s.x, pairs)
 				if err != nil {
-					return nil, fmt.Errorf("%s, %s, %d pairs: %w", s.name, yeungDigitSystems()[system], count, err)
+					return nil, fmt.Errorf("%s, %s, %d pairs: %w", s.name, yeungDigitSystems()[system], count,
+						err)
 				}
 				j, err := embeddedJ(ctx, eng, y, s.labels)
 				if err != nil {
@@ -105,7 +116,8 @@ func yeungDigitClaims(r *Result) []Claim {
 	flat.Verdict = map[Verdict]Verdict{Worse: Reproduced, Mixed: Mixed, Reproduced: Worse}[flat.Verdict]
 	usual := rise("J of the method usually increases with the number of must-links", all, within)
 	beyond := rise("", all, all)
-	usual.Detail = fmt.Sprintf("up to %d pairs %s; up to %d pairs %s", yeungDigitPairs()[within-1], usual.Detail, yeungDigitPairs()[all-1], beyond.Detail)
+	usual.Detail = fmt.Sprintf("up to %d pairs %s; up to %d pairs %s", yeungDigitPairs()[within-1],
+		usual.Detail, yeungDigitPairs()[all-1], beyond.Detail)
 	if usual.Verdict == Reproduced && beyond.Verdict != Reproduced {
 		usual.Verdict = Mixed
 	}
@@ -119,7 +131,8 @@ func drawYeungDigits(r *Result) []view.Panel {
 		for system, name := range yeungDigitSystems() {
 			s := view.Series{Name: name, Markers: true}
 			for k, pairs := range yeungDigitPairs() {
-				s.X, s.Y = append(s.X, float64(pairs)), append(s.Y, r.Ours[system*len(yeungDigitPairs())+k][j].Mean)
+				s.X, s.Y = append(s.X, float64(pairs)),
+					append(s.Y, r.Ours[system*len(yeungDigitPairs())+k][j].Mean)
 			}
 			panel.Series = append(panel.Series, s)
 		}

@@ -36,14 +36,22 @@ func yeungFigure2() Figure {
 		Name: "yeung-fig2", Paper: yeungPaper, Label: "Figure 2",
 		Caption: "the XOR data as they are, in the feature space of the kernel, and as methods learn them",
 		Setup: []string{
-			fmt.Sprintf("Data: %d points of the XOR blobs of Table 1, the last %d of them new: learned without them, and embedded afterwards. %d pairs of points of the same class among the others, the kernel of Table 1.", yeungDrawn, yeungDrawn-yeungDrawnLearned, yeungDrawnPairs),
-			"Every panel shows the two leading principal components of the coordinates of a method, with the new points as groups of their own; the first panel also shows the pairs.",
-			fmt.Sprintf("RCA and kbeta as in Table 1, kbeta in its basic form and with %d landmarks. LLMA with two directions, those of the plane. LMNN gets the classes of the points in the pairs.", yeungDrawnLandmarks),
+			fmt.Sprintf("Data: %d points of the XOR blobs of Table 1, the last %d of them new: learned "+
+				"without them, and embedded afterwards. %d pairs of points of the same class among the "+
+				"others, the kernel "+
+				"of Table 1.", yeungDrawn, yeungDrawn-yeungDrawnLearned, yeungDrawnPairs),
+			"Every panel shows the two leading principal components of the coordinates of a method, with " +
+				"the new points as groups of their own; the first panel also shows the pairs.",
+			fmt.Sprintf("RCA and kbeta as in Table 1, kbeta in its basic form and with %d landmarks. LLMA "+
+				"with two directions, those of the plane. LMNN gets the classes of the points in the pairs.",
+				yeungDrawnLandmarks),
 			"The notes give J in the two components, over the learned and over the new points.",
 		},
-		Differences: []string{yeungOpen(), "The number of pairs is not stated; 20 pairs have at most 40 points, the number of landmarks.", "The paper says 360 points and 40 new ones, and elsewhere 400 points for the basic form."},
-		Claims:      yeungXORPictureClaims,
-		Draw:        drawYeungXOR,
+		Differences: []string{yeungOpen(),
+			"The number of pairs is not stated; 20 pairs have at most 40 points, the number of landmarks.",
+			"The paper says 360 points and 40 new ones, and elsewhere 400 points for the basic form."},
+		Claims: yeungXORPictureClaims,
+		Draw:   drawYeungXOR,
 	}
 }
 
@@ -58,7 +66,8 @@ type yeungPicture struct {
 }
 
 func newYeungPicture(seed uint64) (*yeungPicture, error) {
-	data, err := dataset.Generate("xor", dataset.GenerateOptions{N: yeungDrawn, Noise: yeungSpread, Seed: seed})
+	data, err := dataset.Generate("xor",
+		dataset.GenerateOptions{N: yeungDrawn, Noise: yeungSpread, Seed: seed})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +93,8 @@ func (p *yeungPicture) classed() (*links.Set, error) {
 }
 
 // embed learns from the learned points and embeds all.
-func (p *yeungPicture) embed(ctx context.Context, eng *engine.Engine, l algorithms.Learner) (blas.Matrix, error) {
+func (p *yeungPicture) embed(ctx context.Context, eng *engine.Engine,
+	l algorithms.Learner) (blas.Matrix, error) {
 	set := p.pairs
 	if l.Method() == baseline.LMNNMethod {
 		var err error
@@ -100,7 +110,8 @@ func (p *yeungPicture) embed(ctx context.Context, eng *engine.Engine, l algorith
 }
 
 // systems returns the panels; the first has no learner.
-func (p *yeungPicture) systems(ctx context.Context, eng *engine.Engine) ([]string, []algorithms.Learner, error) {
+func (p *yeungPicture) systems(ctx context.Context,
+	eng *engine.Engine) ([]string, []algorithms.Learner, error) {
 	k, err := resolved(ctx, eng, yeungKernel, p.x.Select(p.learned))
 	if err != nil {
 		return nil, nil, err
@@ -108,8 +119,10 @@ func (p *yeungPicture) systems(ctx context.Context, eng *engine.Engine) ([]strin
 	local := rivalLLMA()
 	local.Dims = 2
 	return []string{"input", "kernel", "RCA", "LMNN", "LLMA", yeungBasic, yeungLow}, []algorithms.Learner{
-		nil, nonlinear.KPCALearner{Kernel: k.Spec(), Params: nonlinear.KPCADefaults()}, &baseline.RCALearner{Params: plainRCA()}, baseline.LMNNLearner{Params: yeungLMNN()},
-		nonlinear.LLMALearner{Params: local, Seed: p.seed}, yeungLearner(k.Spec(), 0, p.seed), yeungLearner(k.Spec(), yeungDrawnLandmarks, p.seed),
+		nil, nonlinear.KPCALearner{Kernel: k.Spec(), Params: nonlinear.KPCADefaults()},
+		&baseline.RCALearner{Params: plainRCA()}, baseline.LMNNLearner{Params: yeungLMNN()},
+		nonlinear.LLMALearner{Params: local, Seed: p.seed}, yeungLearner(k.Spec(), 0, p.seed),
+		yeungLearner(k.Spec(), yeungDrawnLandmarks, p.seed),
 	}, nil
 }
 
@@ -126,7 +139,8 @@ func drawYeungXOR(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Draw
 	var names []string
 	begin := time.Now()
 	for k, name := range systems {
-		sketch.Progress.Report(algorithms.Progress{Stage: name, Done: k, Total: len(systems), Elapsed: time.Since(begin)})
+		sketch.Progress.Report(algorithms.Progress{Stage: name, Done: k, Total: len(systems),
+			Elapsed: time.Since(begin)})
 		y := rawRows(p.x)
 		if learners[k] != nil {
 			if y, err = p.embed(ctx, eng, learners[k]); err != nil {
@@ -146,7 +160,9 @@ func drawYeungXOR(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Draw
 	d := xorDrawing(classNumbers(p.labels), names, panels...)
 	d.Across = 4
 	for k, name := range systems {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: J is %.3f, of the new points %.3f.", name, drawnJ(d, k, false), drawnJ(d, k, true)))
+		d.Notes = append(d.Notes,
+			fmt.Sprintf("%s: J is %.3f, of the new points %.3f.", name, drawnJ(d, k, false),
+				drawnJ(d, k, true)))
 	}
 	return d, nil
 }
@@ -181,11 +197,14 @@ func yeungXORPictureClaims(d *Drawing) []Claim {
 	return []Claim{
 		is("neither RCA nor LMNN performs satisfactorily", max(old["RCA"], old["LMNN"]) < little*old["input"],
 			"J %.3f and %.3f, input %.3f", old["RCA"], old["LMNN"], old["input"]),
-		is("LLMA groups the points by class", old["LLMA"] > 2*old["input"], "J %.3f, input %.3f", old["LLMA"], old["input"]),
+		is("LLMA groups the points by class", old["LLMA"] > 2*old["input"], "J %.3f, input %.3f", old["LLMA"],
+			old["input"]),
 		is("both forms of the method give the best results", min(old[yeungBasic], old[yeungLow]) > best,
 			"J %.3f and %.3f, the best other %.3f", old[yeungBasic], old[yeungLow], best),
-		is("40 landmarks are almost as good as all points", old[yeungLow] > 0.8*old[yeungBasic], "J %.3f and %.3f", old[yeungLow], old[yeungBasic]),
-		is("the embedding of new points is as good", fresh[yeungBasic] > 0.8*old[yeungBasic] && fresh[yeungLow] > 0.8*old[yeungLow],
+		is("40 landmarks are almost as good as all points", old[yeungLow] > 0.8*old[yeungBasic],
+			"J %.3f and %.3f", old[yeungLow], old[yeungBasic]),
+		is("the embedding of new points is as good", fresh[yeungBasic] > 0.8*old[yeungBasic] &&
+			fresh[yeungLow] > 0.8*old[yeungLow],
 			"J of the new points %.3f and %.3f", fresh[yeungBasic], fresh[yeungLow]),
 	}
 }

@@ -34,11 +34,16 @@ func yeung2() Table {
 	sets := []string{yeungIsolet, "01", "13", "15", "17", "19", "012", "678", "019", "3456"}
 	t := yeungReal("yeung-2", "Table 2", "J", sets, append(yeungRivals(), "kbeta", yeungDefault))
 	t.Caption = "mean distance between classes over that within them, J"
-	t.Setup = append(t.Setup, "Measure: J = mean distance between points of different classes / mean distance between points of one class, over all pairs of points, distances not squared.")
-	t.Why = "kbeta has other landmarks and pairs than the paper, and 10 neighbors where the paper does not state the number; both move J by a tenth (on yeung-2)."
+	t.Setup = append(t.Setup,
+		"Measure: J = mean distance between points of different classes / mean distance between points of "+
+			"one class, over all pairs of points, distances not squared.")
+	t.Why = "kbeta has other landmarks and pairs than the paper, and 10 neighbors where the paper does not " +
+		"state the number; both move J by a tenth (on yeung-2)."
 	t.Tried = yeung2Tried()
 	t.Claims = func(r *Result) []Claim {
-		return []Claim{r.aheadOf("the metric of the method is the best in terms of J, on Isolet and all sets of digits", "kbeta", yeungRivals(), "", 1)}
+		return []Claim{r.aheadOf(
+			"the metric of the method is the best in terms of J, on Isolet and all sets of digits", "kbeta",
+			yeungRivals(), "", 1)}
 	}
 	t.Prepare = func(ctx context.Context, eng *engine.Engine, trial Trial) (any, error) {
 		return loadYeung(ctx, eng, trial, sets, (*yeungSet).measureJ)
@@ -67,13 +72,21 @@ func (s *yeungSet) ratios(ctx context.Context, eng *engine.Engine, t Trial) ([]f
 // yeung3 compares the clusters that k-means finds.
 func yeung3() Table {
 	sets := []string{yeungIsolet, "012", "678", "3456"}
-	t := yeungReal("yeung-3", "Table 3", "rand_index_weighted", sets, append(yeungRivals(), "kbeta", yeungDefault, yeungGain))
+	t := yeungReal("yeung-3", "Table 3", "rand_index_weighted", sets,
+		append(yeungRivals(), "kbeta", yeungDefault, yeungGain))
 	t.Variants = append(t.Variants, yeungGain)
 	t.Caption = "clustering with the learned metrics, balanced Rand index"
 	t.Setup = append(t.Setup,
-		fmt.Sprintf("Measure: balanced Rand index of k-means with as many clusters as classes, the best objective of %d k-means++ starts; for the kernel without learning, kernel k-means on the kernel matrix of all points. The last row is J of kbeta divided by J of the input, for the text.", yeungRestarts))
-	t.Differences = append(t.Differences, fmt.Sprintf("The starts of k-means are not stated; here the best of %d.", yeungRestarts))
-	t.Why = "k-means in the whole feature space finds better clusters than the paper prints for the kernel, and RCA finds better ones on Isolet. kbeta needs more landmarks: with 300 it reaches the print (on yeung-3)."
+		fmt.Sprintf("Measure: balanced Rand index of k-means with as many clusters as classes, the best "+
+			"objective of %d k-means++ starts; for the kernel without learning, kernel k-means on the "+
+			"kernel matrix of "+
+			"all points. The last row is J of kbeta divided by J of the input, for the text.", yeungRestarts))
+	t.Differences = append(t.Differences,
+		fmt.Sprintf("The starts of k-means are not stated; here the best of %d.", yeungRestarts))
+	t.Why = "k-means in the whole feature space finds better clusters than the paper prints for the " +
+		"kernel, and RCA finds better ones on Isolet. kbeta needs more landmarks: with 300 it reaches the " +
+		"print " +
+		"(on yeung-3)."
 	t.Claims, t.Tried = yeung3Claims, yeung3Tried()
 	t.Prepare = func(ctx context.Context, eng *engine.Engine, trial Trial) (any, error) {
 		return loadYeung(ctx, eng, trial, sets, (*yeungSet).keepGram)
@@ -123,7 +136,8 @@ func (s *yeungSet) unlearned(ctx context.Context, eng *engine.Engine, t Trial) (
 }
 
 // clustered returns the balanced Rand index of k-means on the rows of y.
-func (s *yeungSet) clustered(ctx context.Context, eng *engine.Engine, t Trial, y blas.Matrix) (float64, error) {
+func (s *yeungSet) clustered(ctx context.Context, eng *engine.Engine, t Trial,
+	y blas.Matrix) (float64, error) {
 	r, err := cluster.KMeans(ctx, eng, y, s.kmeans(t))
 	if err != nil {
 		return 0, err
@@ -145,12 +159,14 @@ func yeung3Claims(r *Result) []Claim {
 		j += (r.Ours[gain][c].Mean - 1) / n
 	}
 	smaller := Claim{Text: "the improvements are not as large as those of J", Verdict: Worse,
-		Detail: fmt.Sprintf("over the input, mean of the sets: %+.1f %% in the Rand index, %+.1f %% in J", 100*rand, 100*j)}
+		Detail: fmt.Sprintf("over the input, mean of the sets: %+.1f %% in the Rand index, %+.1f %% in J",
+			100*rand, 100*j)}
 	if rand < j {
 		smaller.Verdict = Reproduced
 	}
 	return []Claim{
-		r.aheadOf("the method generally has a higher Rand index than the other systems", "kbeta", yeungRivals(), "", 0.5),
+		r.aheadOf("the method generally has a higher Rand index than the other systems", "kbeta",
+			yeungRivals(), "", 0.5),
 		smaller,
 	}
 }
@@ -162,10 +178,15 @@ func yeungReal(name, label, measure string, sets, systems []string) Table {
 		Repetitions: 10, Steps: len(sets), Decimals: 4, Data: yeungFiles(),
 		Setup: []string{
 			yeungImagesSetup(),
-			fmt.Sprintf("Side information, drawn again in every repetition: %d pairs of points of the same class.", yeungRealPairs),
+			fmt.Sprintf("Side information, drawn again in every repetition: %d pairs of points of the same "+
+				"class.", yeungRealPairs),
 			"Kernel: exp(-|x-y|^2 / m), m the mean squared distance between two points.",
-			fmt.Sprintf("kbeta: %d landmarks, the points of the pairs and others drawn at random; all directions, %d neighbors, 3 iterations.", yeungRealLandmarks, yeungNeighbors),
-			fmt.Sprintf("%s: as many landmarks, everything else as the product has it (kernel rbf with sigma = the mean distance, the square root of the landmarks as the number of directions, 5 neighbors, 1 iteration).", yeungDefault),
+			fmt.Sprintf("kbeta: %d landmarks, the points of the pairs and others drawn at random; all "+
+				"directions, %d neighbors, 3 iterations.", yeungRealLandmarks, yeungNeighbors),
+			fmt.Sprintf("%s: as many landmarks, everything else as the product has it (kernel rbf with "+
+				"sigma = the mean distance, the square root of the landmarks as the number of directions, "+
+				"5 neighbors, 1 "+
+				"iteration).", yeungDefault),
 			"RCA: whitening by the covariance within the chunklets of the pairs, in all principal directions.",
 		},
 		Differences: []string{yeungOpen(), yeungPart()},
@@ -180,7 +201,8 @@ func yeungReal(name, label, measure string, sets, systems []string) Table {
 		t.Rows = append(t.Rows, Row{Name: system})
 	}
 	t.print(func(row, column string) printed.Key {
-		return printed.Key{Table: name, Dataset: yeungDataset(column), Condition: "|S|=50 m=100", Method: yeungNames()[row], Measure: measure}
+		return printed.Key{Table: name, Dataset: yeungDataset(column), Condition: "|S|=50 m=100",
+			Method: yeungNames()[row], Measure: measure}
 	})
 	return t
 }
@@ -194,7 +216,9 @@ func yeungDataset(name string) string {
 }
 
 // yeungTrials returns the function of a repetition: all systems on all sets.
-func yeungTrials(table Table, column func(*yeungSet, context.Context, *engine.Engine, Trial) ([]float64, error)) func(context.Context, *engine.Engine, Trial) ([][]float64, error) {
+func yeungTrials(table Table,
+	column func(*yeungSet, context.Context, *engine.Engine, Trial) ([]float64, error)) func(context.Context,
+	*engine.Engine, Trial) ([][]float64, error) {
 	return func(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
 		values := make([][]float64, len(table.Rows))
 		for _, s := range t.Shared.([]*yeungSet) {
@@ -223,7 +247,8 @@ func (s *yeungSet) learners(t Trial) []algorithms.Learner {
 }
 
 // learn embeds all points by the metric that a learner learns from the pairs of a repetition.
-func (s *yeungSet) learn(ctx context.Context, eng *engine.Engine, t Trial, l algorithms.Learner) (blas.Matrix, error) {
+func (s *yeungSet) learn(ctx context.Context, eng *engine.Engine, t Trial,
+	l algorithms.Learner) (blas.Matrix, error) {
 	pairs, err := links.SampleByCount(s.labels, s.pairs, 0, t.Seed(1))
 	if err != nil {
 		return blas.Matrix{}, err

@@ -21,18 +21,23 @@ const (
 
 // yeungFiles are the files of the large data sets.
 func yeungFiles() []string {
-	return []string{"mnist-train-images-idx3-ubyte.gz", "mnist-train-labels-idx1-ubyte.gz", "isolet-1559.csv.gz", "isolet-1560.csv.gz"}
+	return []string{"mnist-train-images-idx3-ubyte.gz", "mnist-train-labels-idx1-ubyte.gz",
+		"isolet-1559.csv.gz", "isolet-1560.csv.gz"}
 }
 
 func yeungImagesSetup() string {
-	return fmt.Sprintf("Data: for a set of digits %d of the training images of MNIST of each, drawn at random once for all repetitions, 784 features, divided by 255; Isolet is the two files joined, 3119 rows of 617 features in 26 classes.", yeungRealImages)
+	return fmt.Sprintf("Data: for a set of digits %d of the training images of MNIST of each, drawn at "+
+		"random once for all repetitions, 784 features, divided by 255; Isolet is the two files joined, "+
+		"3119 rows "+
+		"of 617 features in 26 classes.", yeungRealImages)
 }
 
 // yeungParts is how our data differ from those of the paper, for the printed numbers.
 func yeungParts() map[string]string { return map[string]string{yeungIsolet: "3119 of 7797 rows"} }
 
 func yeungPart() string {
-	return "Only two of the five parts of Isolet are available, 3119 of 7797 rows; its numbers are counted apart."
+	return "Only two of the five parts of Isolet are available, 3119 of 7797 rows; its numbers are counted " +
+		"apart."
 }
 
 // yeungSet is a data set.
@@ -49,7 +54,8 @@ type yeungSet struct {
 }
 
 // loadYeung reads large data sets; prepare, if not nil, computes what trials share.
-func loadYeung(ctx context.Context, eng *engine.Engine, t Trial, sets []string, prepare func(*yeungSet, context.Context, *engine.Engine) error) ([]*yeungSet, error) {
+func loadYeung(ctx context.Context, eng *engine.Engine, t Trial, sets []string,
+	prepare func(*yeungSet, context.Context, *engine.Engine) error) ([]*yeungSet, error) {
 	digits, err := readDigits(t)
 	if err != nil {
 		return nil, err
@@ -95,7 +101,8 @@ func readDigits(t Trial) (*digitImages, error) {
 		return nil, err
 	}
 	if len(labels) != images.Points.Len() {
-		return nil, fault.Data(t.Path(files[1]), "%d labels for %d images: want as many", len(labels), images.Points.Len())
+		return nil, fault.Data(t.Path(files[1]), "%d labels for %d images: want as many", len(labels),
+			images.Points.Len())
 	}
 	return &digitImages{images.Points, labels}, nil
 }
@@ -137,7 +144,8 @@ func isolet(t Trial, files []string) (*points.Dense, []string, error) {
 		}
 		x, ok := part.Points.(*points.Dense)
 		if !ok || d != 0 && x.D != d {
-			return nil, nil, fault.Data(t.Path(name), "rows of %d features: want vectors with as many as in the other file", part.Points.Dim())
+			return nil, nil, fault.Data(t.Path(name),
+				"rows of %d features: want vectors with as many as in the other file", part.Points.Dim())
 		}
 		d = x.D
 		data, labels = append(data, x.Data...), append(labels, part.Labels...)

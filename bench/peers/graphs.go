@@ -89,7 +89,8 @@ func lleWeights(ctx context.Context, s Subject, n, d int) (func(), func() error,
 	}
 	var w blas.Matrix
 	run := func() (err error) {
-		w, err = lle.Weights(ctx, s.Engine, n, k, lle.OfVectors(s.Engine, x, near.Index, k), lle.DefaultRegularization)
+		w, err = lle.Weights(ctx, s.Engine, n, k, lle.OfVectors(s.Engine, x, near.Index, k),
+			lle.DefaultRegularization)
 		return err
 	}
 	return nil, run, func() float64 { return s.Table.Dot(w.Data, w.Data) }, nil
@@ -114,7 +115,8 @@ func eigenTop(ctx context.Context, s Subject, n, d int) (func(), func() error, f
 	}
 	var res *operator.Eigenpairs
 	run := func() (err error) {
-		res, err = operator.TopEigenpairs(ctx, s.Engine, a, min(pairs, n-1), operator.EigenOptions{Tolerance: 1e-10})
+		res, err = operator.TopEigenpairs(ctx, s.Engine, a, min(pairs, n-1),
+			operator.EigenOptions{Tolerance: 1e-10})
 		return err
 	}
 	return nil, run, func() float64 { return s.Table.Sum(res.Values) }, nil
@@ -135,7 +137,8 @@ func laplacian(ctx context.Context, s Subject, n, d int) (func(), func() error, 
 	k := min(pairs, n-2)
 	var res *operator.Eigenpairs
 	run := func() (err error) {
-		res, err = operator.LaplacianEigenpairs(ctx, s.Engine, adjacency, true, k, operator.EigenOptions{Tolerance: 1e-6})
+		res, err = operator.LaplacianEigenpairs(ctx, s.Engine, adjacency, true, k,
+			operator.EigenOptions{Tolerance: 1e-6})
 		return err
 	}
 	return nil, run, func() float64 { return 2*float64(k) - s.Table.Sum(res.Values) }, nil

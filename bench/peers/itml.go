@@ -30,7 +30,8 @@ func itml(ctx context.Context, s Subject, n, d int) (func(), func() error, func(
 	}
 	var a blas.Matrix
 	run := func() error {
-		res, err := logdet.Rows(ctx, s.Engine, x, constraints, logdet.Options{Gamma: 1, Tolerance: 1e-300, MaxSweeps: itmlSweeps})
+		res, err := logdet.Rows(ctx, s.Engine, x, constraints,
+			logdet.Options{Gamma: 1, Tolerance: 1e-300, MaxSweeps: itmlSweeps})
 		if err == nil {
 			a = res.A
 		}

@@ -61,8 +61,10 @@ func Contests() []Contest {
 	for _, set := range contestSets() {
 		for _, c := range []Contest{
 			{Name: "rca", Higher: false, job: fitting(rcaLearner), objective: whiteness},
-			{Name: "mmc", Higher: true, job: fitting(mmcLearner(false)), objective: separation, iterates: true},
-			{Name: "mmc-diagonal", Higher: true, job: fitting(mmcLearner(true)), objective: separation, iterates: true},
+			{Name: "mmc", Higher: true, job: fitting(mmcLearner(false)), objective: separation,
+				iterates: true},
+			{Name: "mmc-diagonal", Higher: true, job: fitting(mmcLearner(true)), objective: separation,
+				iterates: true},
 			{Name: "lmnn", Higher: false, job: fitting(lmnnLearner), objective: margins, iterates: true},
 			{Name: "nca", Higher: true, job: fitting(ncaLearner), objective: chances, iterates: true},
 			{Name: "mpck", Higher: false, job: mpck, objective: penalties},
@@ -104,7 +106,9 @@ func On(contests []Contest, sets []string) ([]Contest, error) {
 			return nil, fault.Unknown("set", name, Sets())
 		}
 	}
-	return slices.DeleteFunc(contests, func(c Contest) bool { return len(sets) > 0 && !slices.Contains(sets, setName(c.Set)) }), nil
+	return slices.DeleteFunc(contests, func(c Contest) bool {
+		return len(sets) > 0 && !slices.Contains(sets, setName(c.Set))
+	}), nil
 }
 
 // ContestNames returns the names of the contests, each once.
@@ -209,8 +213,10 @@ func (l *lesson) write(folder string) error {
 	for k, link := range list {
 		copy(pairs.Row(k), []float64{float64(link.I), float64(link.J), float64(link.Sign)})
 	}
-	for name, m := range map[string]blas.Matrix{"x": x, "labels": labels, "chunklets": groups, "pairs": pairs} {
-		if err := dataset.WriteMatrix(filepath.Join(folder, name+".npy"), m.Rows, m.Cols, m.Data, m.Stride, nil, dataset.WriteOptions{}); err != nil {
+	for name, m := range map[string]blas.Matrix{"x": x, "labels": labels, "chunklets": groups,
+		"pairs": pairs} {
+		if err := dataset.WriteMatrix(filepath.Join(folder, name+".npy"), m.Rows, m.Cols, m.Data, m.Stride,
+			nil, dataset.WriteOptions{}); err != nil {
 			return err
 		}
 	}
@@ -218,9 +224,12 @@ func (l *lesson) write(folder string) error {
 }
 
 // Run fits on both sides in turn, for the given number of rounds.
-func (c Contest) Run(ctx context.Context, s Subject, p *Process, threads, rounds int) (measure.Measurement, Score, error) {
+func (c Contest) Run(ctx context.Context, s Subject, p *Process, threads,
+	rounds int) (measure.Measurement, Score, error) {
 	if s.Data == "" {
-		return measure.Measurement{}, Score{}, &fault.ParamError{Param: "MUSTLINK_DATA", Value: "", Want: "the folder of the data sets, for the case " + c.Name}
+		return measure.Measurement{}, Score{},
+			&fault.ParamError{Param: "MUSTLINK_DATA", Value: "",
+				Want: "the folder of the data sets, for the case " + c.Name}
 	}
 	l, err := newLesson(filepath.Join(s.Data, c.Set), c.rows)
 	if err != nil {
@@ -262,10 +271,12 @@ func (c Contest) Run(ctx context.Context, s Subject, p *Process, threads, rounds
 	if err != nil {
 		return measure.Measurement{}, Score{}, err
 	}
-	score := Score{Name: c.Name, Set: c.Set, Ours: c.objective(l, mine), Theirs: c.objective(l, theirs), Higher: c.Higher}
+	score := Score{Name: c.Name, Set: c.Set, Ours: c.objective(l, mine), Theirs: c.objective(l, theirs),
+		Higher: c.Higher}
 	if c.iterates {
 		err = ours.run(ctx, s, func(p algorithms.Progress) {
-			if score.Reached == 0 && (c.Higher && p.Objective >= score.Theirs || !c.Higher && p.Objective <= score.Theirs) {
+			if score.Reached == 0 &&
+				(c.Higher && p.Objective >= score.Theirs || !c.Higher && p.Objective <= score.Theirs) {
 				score.Reached = p.Elapsed.Seconds()
 			}
 		})
@@ -277,11 +288,13 @@ func (c Contest) Run(ctx context.Context, s Subject, p *Process, threads, rounds
 			score.Ratio = seconds[1][len(seconds[1])/2] / score.Reached
 		}
 	}
-	return measure.Compare(c.Name, fmt.Sprintf("%s n=%d d=%d", setName(c.Set), l.x.N, l.x.D), threads, []string{"mustlink", "peer"}, seconds[:]), score, nil
+	return measure.Compare(c.Name, fmt.Sprintf("%s n=%d d=%d", setName(c.Set), l.x.N, l.x.D), threads,
+		[]string{"mustlink", "peer"}, seconds[:]), score, nil
 }
 
 // fitting returns the job of a learner; its outcome is the embedding of the points.
-func fitting(make func(l *lesson, p algorithms.ProgressFunc) (algorithms.Learner, *links.Set)) func(l *lesson) job {
+func fitting(make func(l *lesson, p algorithms.ProgressFunc) (algorithms.Learner,
+	*links.Set)) func(l *lesson) job {
 	return func(l *lesson) job {
 		var model algorithms.Model
 		return job{
@@ -290,7 +303,9 @@ func fitting(make func(l *lesson, p algorithms.ProgressFunc) (algorithms.Learner
 				model, err = learner.Fit(ctx, s.Engine, l.x, set)
 				return err
 			},
-			func(ctx context.Context, s Subject) (blas.Matrix, error) { return model.Embed(ctx, s.Engine, l.x) },
+			func(ctx context.Context, s Subject) (blas.Matrix, error) {
+				return model.Embed(ctx, s.Engine, l.x)
+			},
 		}
 	}
 }
@@ -309,7 +324,8 @@ func (l *lesson) classes() int {
 // with one, the objective depends on luck.
 func mpck(l *lesson) job {
 	var found *cluster.PenalizedResult
-	p := cluster.PenalizedParams{Params: cluster.Params{K: l.classes(), Restarts: cluster.DefaultRestarts, Seed: 1}, Metric: cluster.MetricDiagonal}
+	p := cluster.PenalizedParams{Params: cluster.Params{K: l.classes(), Restarts: cluster.DefaultRestarts,
+		Seed: 1}, Metric: cluster.MetricDiagonal}
 	return job{
 		func(ctx context.Context, s Subject, _ algorithms.ProgressFunc) (err error) {
 			found, err = cluster.Penalized(ctx, s.Engine, l.matrix(), l.pairs, p)

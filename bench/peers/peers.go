@@ -24,7 +24,8 @@ type Case struct {
 	// What names the compared functions: ours and theirs.
 	What  string
 	flops float64
-	work  func(ctx context.Context, s Subject, n, d int) (prepare func(), run func() error, check func() float64, err error)
+	work  func(ctx context.Context, s Subject, n, d int) (prepare func(), run func() error,
+		check func() float64, err error)
 }
 
 // Subject is our side: an engine and, for the elementwise functions, its kernels.
@@ -55,17 +56,26 @@ func Cases() []Case {
 		Case{"rbf-reused", 4000, 64, "kernel.GramTo, sklearn rbf_kernel (which allocates)", 0, rbfReused},
 		Case{"rbf-reused", 4000, 784, "kernel.GramTo, sklearn rbf_kernel (which allocates)", 0, rbfReused},
 		Case{"rbf-reused", 8000, 100, "kernel.GramTo, sklearn rbf_kernel (which allocates)", 0, rbfReused},
-		Case{"nystroem", 60000, 784, "kernel.MultiplyTo with 500 landmarks and a map of 500 x 500, sklearn Nystroem.transform", 0, nystroem},
+		Case{"nystroem", 60000, 784,
+			"kernel.MultiplyTo with 500 landmarks and a map of 500 x 500, sklearn Nystroem.transform", 0,
+			nystroem},
 		Case{"knn", 10000, 64, "graph.Nearest, 10 neighbors, sklearn NearestNeighbors (brute)", 0, knn},
 		Case{"knn", 16100, 123, "graph.Nearest, 10 neighbors, sklearn NearestNeighbors (brute)", 0, knn},
 		Case{adult, 16100, 123, "the same on sparse rows of the Adult data", 0, knnAdult},
-		Case{text, 1993, 4862, "kernel.Gram of rbf on cosine, sparse rows of newsgroup messages, numpy.exp of sklearn cosine_similarity", 0, gramText},
+		Case{text, 1993, 4862,
+			"kernel.Gram of rbf on cosine, sparse rows of newsgroup messages, numpy.exp of sklearn " +
+				"cosine_similarity", 0, gramText},
 		Case{"lle", 10000, 64, "lle.Weights, 10 neighbors, sklearn barycenter_weights", 0, lleWeights},
-		Case{"itml", 178, 13, "logdet.Rows, 10 sweeps over 1000 pairs, a NumPy loop of the same steps", 0, itml},
+		Case{"itml", 178, 13, "logdet.Rows, 10 sweeps over 1000 pairs, a NumPy loop of the same steps", 0,
+			itml},
 		Case{"itml", 2310, 19, "the same", 0, itml},
 		Case{"itml", 2000, 256, "the same", 0, itml},
-		Case{"eigentop", 4000, 16, "eigen.Top, 20 pairs of a Gaussian kernel matrix, the faster of scipy eigsh and eigh", 0, eigenTop},
-		Case{"laplacian", 4000, 2, "eigen.Laplacian, 20 smallest pairs, 10 neighbors, the fastest of scipy eigsh SA, LA of 2I - L, shift-invert", 0, laplacian},
+		Case{"eigentop", 4000, 16,
+			"eigen.Top, 20 pairs of a Gaussian kernel matrix, the faster of scipy eigsh and eigh", 0,
+			eigenTop},
+		Case{"laplacian", 4000, 2,
+			"eigen.Laplacian, 20 smallest pairs, 10 neighbors, the fastest of scipy eigsh SA, LA of 2I - " +
+				"L, shift-invert", 0, laplacian},
 		Case{"laplacian", 4000, 16, "the same, the faster of SA and LA", 0, laplacian},
 	)
 }
@@ -106,7 +116,8 @@ const agreement = 1e-9
 
 // Run measures one case: both sides compute it once, Run compares the sums over their results, and
 // times the two in turn.
-func (c Case) Run(ctx context.Context, s Subject, p *Process, threads int, o measure.Options) (measure.Measurement, error) {
+func (c Case) Run(ctx context.Context, s Subject, p *Process, threads int,
+	o measure.Options) (measure.Measurement, error) {
 	prepare, run, check, err := c.work(ctx, s, c.N, c.D)
 	if err != nil {
 		return measure.Measurement{}, err
@@ -122,17 +133,20 @@ func (c Case) Run(ctx context.Context, s Subject, p *Process, threads int, o mea
 		return measure.Measurement{}, fmt.Errorf("%s: %w", c.Name, err)
 	}
 	if ours := check(); !(math.Abs(ours-theirs) <= agreement*max(1, math.Abs(theirs))) {
-		return measure.Measurement{}, fmt.Errorf("%s, %d x %d: the sum over the result is %v here and %v in Python: the two do not do the same work", c.Name, c.N, c.D, ours, theirs)
+		return measure.Measurement{},
+			fmt.Errorf("%s, %d x %d: the sum over the result is %v here and %v in Python: the two do not "+
+				"do the same work", c.Name, c.N, c.D, ours, theirs)
 	}
 	var failed error
-	w := measure.Work{Name: c.Name, Size: c.Size(), Threads: threads, Flops: c.flops, Contenders: []measure.Contender{
-		measure.Func("mustlink", prepare, func() {
-			if err := run(); err != nil {
-				failed = err
-			}
-		}),
-		{Name: "peer", Time: p.time},
-	}}
+	w := measure.Work{Name: c.Name, Size: c.Size(), Threads: threads, Flops: c.flops,
+		Contenders: []measure.Contender{
+			measure.Func("mustlink", prepare, func() {
+				if err := run(); err != nil {
+					failed = err
+				}
+			}),
+			{Name: "peer", Time: p.time},
+		}}
 	measurements, err := measure.Run(ctx, []measure.Work{w}, o)
 	switch {
 	case err != nil:

@@ -31,7 +31,8 @@ func TestUniform(t *testing.T) {
 // TestSidesAgree: both sides compute the same results for every case, at small sizes.
 func TestSidesAgree(t *testing.T) {
 	python := ""
-	for _, program := range []string{"python3", "/usr/bin/python3"} { // the second is Debian's, with its packages
+	// the second is Debian's, with its packages
+	for _, program := range []string{"python3", "/usr/bin/python3"} {
 		if exec.Command(program, "-c", "import sklearn").Run() == nil {
 			python = program
 			break
@@ -64,7 +65,8 @@ func TestSidesAgree(t *testing.T) {
 		}
 	}
 	wrong := Case{Name: "gemm", N: 20, D: 20, work: syrk}
-	if _, err := wrong.Run(ctx, s, p, 1, measure.Options{Rounds: 1, Pause: -1}); err == nil || !strings.Contains(err.Error(), "not do the same work") {
+	if _, err := wrong.Run(ctx, s, p, 1, measure.Options{Rounds: 1, Pause: -1}); err == nil ||
+		!strings.Contains(err.Error(), "not do the same work") {
 		t.Errorf("other work on our side: error %v: want one that reports different work", err)
 	}
 	if _, err := p.prepare("svd", 3, 3); err == nil {
@@ -98,27 +100,31 @@ func TestOurSide(t *testing.T) {
 
 func TestStartFails(t *testing.T) {
 	for _, program := range []string{"no-such-program", "false"} {
-		if p, err := Start(context.Background(), program, 1); err == nil || !strings.Contains(err.Error(), "python3-sklearn") {
+		if p, err := Start(context.Background(), program, 1); err == nil ||
+			!strings.Contains(err.Error(), "python3-sklearn") {
 			t.Errorf("%s: %v, error %v: want one that says what to install", program, p, err)
 		}
 	}
 }
 
 func TestSelect(t *testing.T) {
-	if _, _, err := Select([]string{"gemm", "rfb"}, ""); !fault.IsInput(err) || !strings.Contains(err.Error(), "rbf") {
+	if _, _, err := Select([]string{"gemm", "rfb"}, ""); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "rbf") {
 		t.Errorf("error %v: want one that names rbf", err)
 	}
 	cases, contests, err := Select([]string{"rbf"}, "")
 	if err != nil || len(cases) != 4 || len(contests) != 0 {
 		t.Errorf("%d cases, %d contests, error %v: want 4 and none", len(cases), len(contests), err)
 	}
-	if cases, contests, err := Select([]string{"mmc"}, ""); err != nil || len(cases) != 0 || len(contests) != 3 {
+	if cases, contests, err := Select([]string{"mmc"}, ""); err != nil || len(cases) != 0 ||
+		len(contests) != 3 {
 		t.Errorf("%d cases, %d contests, error %v: want none and 3", len(cases), len(contests), err)
 	}
 	if some, err := On(Contests(), []string{"wine"}); err != nil || len(some) != len(ContestNames()) {
 		t.Errorf("%d contests on wine, error %v: want %d", len(some), err, len(ContestNames()))
 	}
-	if _, err := On(Contests(), []string{"wein"}); !fault.IsInput(err) || !strings.Contains(err.Error(), "wine") {
+	if _, err := On(Contests(), []string{"wein"}); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "wine") {
 		t.Errorf("error %v: want one that names wine", err)
 	}
 	all, contests, err := Select(nil, "folder")
@@ -127,7 +133,8 @@ func TestSelect(t *testing.T) {
 	}
 	without, _, _ := Select(nil, "")
 	if err != nil || len(all) != len(Cases()) || len(without) != len(all)-2 {
-		t.Errorf("%d cases with data and %d without, error %v: want %d and two less", len(all), len(without), err, len(Cases()))
+		t.Errorf("%d cases with data and %d without, error %v: want %d and two less", len(all), len(without),
+			err, len(Cases()))
 	}
 	named, _, err := Select([]string{adult}, "")
 	if err != nil || len(named) != 1 {

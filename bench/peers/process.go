@@ -69,7 +69,8 @@ func start(ctx context.Context, python string, env []string) (*Process, error) {
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {
-		return nil, &fault.ParamError{Param: "python", Value: python, Want: "a Python interpreter (" + install + "): " + err.Error()}
+		return nil, &fault.ParamError{Param: "python", Value: python, Want: "a Python interpreter (" +
+			install + "): " + err.Error()}
 	}
 	p.in, p.out = in, bufio.NewScanner(out)
 	var a answer
@@ -85,7 +86,8 @@ func start(ctx context.Context, python string, env []string) (*Process, error) {
 // that NumPy may have been built with.
 func threadVariables(threads int) []string {
 	var env []string
-	for _, name := range []string{"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"} {
+	for _, name := range []string{"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS",
+		"BLIS_NUM_THREADS"} {
 		env = append(env, name+"="+strconv.Itoa(threads))
 	}
 	return env

@@ -23,7 +23,8 @@ func ofData(name string) bool { return name == adult || name == text }
 // firstRows reads the first rows of a data set.
 func firstRows(s Subject, what, file string, n int) (points.Points, error) {
 	if s.Data == "" {
-		return nil, &fault.ParamError{Param: "MUSTLINK_DATA", Value: "", Want: "the folder of the data sets, for the case " + what}
+		return nil, &fault.ParamError{Param: "MUSTLINK_DATA", Value: "",
+			Want: "the folder of the data sets, for the case " + what}
 	}
 	d, err := dataset.Read(filepath.Join(s.Data, file), dataset.ReadOptions{})
 	if err != nil {

@@ -115,7 +115,8 @@ func (n *Numbers) read(table string, r io.Reader) error {
 		return fault.Data("", "no header: want %s", strings.Join(columns(), ","))
 	}
 	if !slices.Equal(header, columns()) {
-		return fault.Data("", "columns are %s: want %s", strings.Join(header, ","), strings.Join(columns(), ","))
+		return fault.Data("", "columns are %s: want %s", strings.Join(header, ","),
+			strings.Join(columns(), ","))
 	}
 	for {
 		row, err := rows.Read()

@@ -39,7 +39,8 @@ func TestBuiltin(t *testing.T) {
 	if !ok || wine.Value != 71.9 || wine.SD != 0.02 {
 		t.Errorf("ITML on wine: %+v, %v", wine, ok)
 	}
-	if xor, ok := n.Find(Key{"tsang-1", "XOR", "Gaussian kernel", "KRCA", "rand_index"}); !ok || xor.Value != 1 || !math.IsNaN(xor.SD) {
+	if xor, ok := n.Find(Key{"tsang-1", "XOR", "Gaussian kernel", "KRCA", "rand_index"}); !ok ||
+		xor.Value != 1 || !math.IsNaN(xor.SD) {
 		t.Errorf("kernel RCA on XOR: %+v, %v", xor, ok)
 	}
 	if _, ok := n.Find(Key{Table: "tsang-1"}); ok {
@@ -56,8 +57,9 @@ func TestReadRefuses(t *testing.T) {
 		files fs.FS
 		words string
 	}{
-		"missing":        {missing, "no such file"},
-		"other column":   {folder(map[string]string{"hu-4.csv": strings.Replace(header, "sd", "deviation", 1)}), "deviation"},
+		"missing": {missing, "no such file"},
+		"other column": {folder(map[string]string{"hu-4.csv": strings.Replace(header, "sd", "deviation",
+			1)}), "deviation"},
 		"empty":          {folder(map[string]string{"hu-4.csv": ""}), "no header"},
 		"other table":    {folder(row("hu-3,a,b,c,m,1,,0")), "line 2: table"},
 		"no measure":     {folder(row("hu-4,a,b,c,,1,,0")), "measure"},
@@ -69,7 +71,8 @@ func TestReadRefuses(t *testing.T) {
 		"a field more":   {folder(row("hu-4,a,b,c,m,1,,0,9")), "fields"},
 	} {
 		_, err := Read(c.files)
-		if err == nil || !fault.IsInput(err) || !strings.Contains(err.Error(), "hu-4.csv") || !strings.Contains(err.Error(), c.words) {
+		if err == nil || !fault.IsInput(err) || !strings.Contains(err.Error(), "hu-4.csv") ||
+			!strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v: want an input error about hu-4.csv with %q", name, err, c.words)
 		}
 	}

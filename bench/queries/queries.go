@@ -62,7 +62,8 @@ type Curve struct {
 	Random    float64   `json:"random"`
 	Uniform   float64   `json:"uniform"`   // for as many pairs, drawn from all
 	Suggested []float64 `json:"suggested"` // after 1/20, 2/20, ... of the queries
-	Needed    float64   `json:"needed"`    // share of queries after which suggested pairs are as good as random ones; 2 for more than all
+	// share of queries after which suggested pairs are as good as random ones; 2 for more than all
+	Needed float64 `json:"needed"`
 }
 
 // Result is the result for all sets.
@@ -96,13 +97,15 @@ func Run(ctx context.Context, eng *engine.Engine, o Options) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := Curve{Set: name, Rows: set.x.N, Classes: set.classes, Questions: int(linksPerRow*float64(set.x.N) + 0.5), Suggested: make([]float64, steps)}
+		c := Curve{Set: name, Rows: set.x.N, Classes: set.classes,
+			Questions: int(linksPerRow*float64(set.x.N) + 0.5), Suggested: make([]float64, steps)}
 		for repetition := range o.Repetitions {
 			t := &trial{set, eng, o, o.Seed + uint64(repetition)}
 			if err := t.add(ctx, &c); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
-			o.Progress.Report(algorithms.Progress{Stage: name, Done: k*o.Repetitions + repetition + 1, Total: len(o.Sets) * o.Repetitions, Elapsed: time.Since(begin)})
+			o.Progress.Report(algorithms.Progress{Stage: name, Done: k*o.Repetitions + repetition + 1,
+				Total: len(o.Sets) * o.Repetitions, Elapsed: time.Since(begin)})
 		}
 		c.Needed = needed(c.Random, c.Suggested)
 		r.Curves = append(r.Curves, c)
@@ -293,10 +296,13 @@ func (r *Result) Markdown() string {
 		known = "known"
 	}
 	fmt.Fprintf(&b, "# Queries that active learning saves: %s, number of classes %s\n\n", r.System, known)
-	fmt.Fprintf(&b, "Active learning needs %s of the queries (median over %d sets, means of %d repetitions) to be as good as %g random pairs per row, half of them within a class. ",
+	fmt.Fprintf(&b, "Active learning needs %s of the queries (median over %d sets, means of %d "+
+		"repetitions) to be as good as %g random pairs per row, half of them within a class. ",
 		share(r.Median()), len(r.Curves), r.Repetitions, linksPerRow)
-	b.WriteString("Balanced Rand index of k-means on all rows; both fit with the closure of their links. Uniform pairs are drawn from all pairs.\n\n")
-	b.WriteString("| set | rows | classes | random | uniform | 20 % | 30 % | 40 % | 50 % | 75 % | 100 % | needed |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	b.WriteString("Balanced Rand index of k-means on all rows; both fit with the closure of their links. " +
+		"Uniform pairs are drawn from all pairs.\n\n")
+	b.WriteString("| set | rows | classes | random | uniform | 20 % | 30 % | 40 % | 50 % | 75 % | 100 % | " +
+		"needed |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, c := range r.Curves {
 		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %.3f |", c.Set, c.Rows, c.Classes, c.Random, c.Uniform)
 		for _, percent := range []int{20, 30, 40, 50, 75, 100} {

@@ -50,12 +50,13 @@ var Libraries = []string{"sklearn", "hnswlib", "faiss"}
 
 // Result is the time of one way to search.
 type Result struct {
-	Name    string  `json:"name"`
-	Build   float64 `json:"build_seconds"` // of the index
-	Search  float64 `json:"seconds"`       // of all queries
-	CPU     float64 `json:"cpu_seconds"`   // of the processors in the search, which other work on the machine changes less
-	Recall  float64 `json:"recall"`        // share of the exact neighbors
-	Setting string  `json:"setting"`       // what the recall was reached with
+	Name   string  `json:"name"`
+	Build  float64 `json:"build_seconds"` // of the index
+	Search float64 `json:"seconds"`       // of all queries
+	// of the processors in the search, which other work on the machine changes less
+	CPU     float64 `json:"cpu_seconds"`
+	Recall  float64 `json:"recall"`  // share of the exact neighbors
+	Setting string  `json:"setting"` // what the recall was reached with
 }
 
 // Run draws rows of a mixture of Gaussians and measures all searches, one after the other. Each
@@ -111,9 +112,11 @@ func (o Options) draw() (rows, queries blas.Matrix) {
 }
 
 // indexed measures the index.
-func (o Options) indexed(ctx context.Context, eng *engine.Engine, rows, queries blas.Matrix, exact []int32) (Result, error) {
+func (o Options) indexed(ctx context.Context, eng *engine.Engine, rows, queries blas.Matrix,
+	exact []int32) (Result, error) {
 	r, began := Result{Name: "index"}, time.Now()
-	index, err := neighborindex.Build(ctx, eng, rows, neighborindex.Source{}, neighborindex.Options{Neighbors: o.Neighbors, Seed: o.Seed})
+	index, err := neighborindex.Build(ctx, eng, rows, neighborindex.Source{},
+		neighborindex.Options{Neighbors: o.Neighbors, Seed: o.Seed})
 	if err != nil {
 		return r, err
 	}
@@ -126,7 +129,8 @@ func (o Options) indexed(ctx context.Context, eng *engine.Engine, rows, queries 
 	if err != nil {
 		return r, err
 	}
-	r.Setting = fmt.Sprintf("%d of %d cells, which had recall %.4f on its own sample", probes, index.Cells(), index.Recall(probes).Value)
+	r.Setting = fmt.Sprintf("%d of %d cells, which had recall %.4f on its own sample", probes, index.Cells(),
+		index.Recall(probes).Value)
 	var found []int32
 	err = r.time(func() (err error) {
 		found, _, err = s.Search(ctx, queries, o.Neighbors, probes)
@@ -148,7 +152,8 @@ func (o Options) indexed(ctx context.Context, eng *engine.Engine, rows, queries 
 }
 
 // peers measures other libraries, in a process of Python that gets the data as files.
-func (o Options) peers(ctx context.Context, threads int, rows, queries blas.Matrix, exact []int32, done func(Result)) error {
+func (o Options) peers(ctx context.Context, threads int, rows, queries blas.Matrix, exact []int32,
+	done func(Result)) error {
 	dir, err := os.MkdirTemp("", "mustlink-search-")
 	if err != nil {
 		return err
@@ -159,12 +164,15 @@ func (o Options) peers(ctx context.Context, threads int, rows, queries blas.Matr
 		truth.Data[at] = float64(j)
 	}
 	for name, m := range map[string]blas.Matrix{"rows": rows, "queries": queries, "exact": truth} {
-		if err := dataset.WriteMatrix(filepath.Join(dir, name+".npy"), m.Rows, m.Cols, m.Data, m.Stride, nil, dataset.WriteOptions{}); err != nil {
+		if err := dataset.WriteMatrix(filepath.Join(dir, name+".npy"), m.Rows, m.Cols, m.Data, m.Stride, nil,
+			dataset.WriteOptions{}); err != nil {
 			return err
 		}
 	}
-	cmd := exec.CommandContext(ctx, o.Python, "-c", script, dir, strconv.Itoa(threads), strconv.FormatFloat(o.Recall, 'g', -1, 64), strings.Join(o.Against, ","))
-	cmd.Env = append(cmd.Environ(), "OMP_NUM_THREADS="+strconv.Itoa(threads), "OPENBLAS_NUM_THREADS="+strconv.Itoa(threads))
+	cmd := exec.CommandContext(ctx, o.Python, "-c", script, dir, strconv.Itoa(threads),
+		strconv.FormatFloat(o.Recall, 'g', -1, 64), strings.Join(o.Against, ","))
+	cmd.Env = append(cmd.Environ(), "OMP_NUM_THREADS="+strconv.Itoa(threads),
+		"OPENBLAS_NUM_THREADS="+strconv.Itoa(threads))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

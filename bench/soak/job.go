@@ -57,7 +57,8 @@ func newJob(seed, number uint64) (job, error) {
 	if rng.IntN(8) == 0 {
 		j.x, j.fresh = sparse(x), sparse(j.fresh.(*points.Dense))
 	}
-	j.config = catalog.Config{Seed: rng.Uint64(), Kernel: randomKernel(rng, j.method), Params: randomParams(rng, j.method)}
+	j.config = catalog.Config{Seed: rng.Uint64(), Kernel: randomKernel(rng, j.method),
+		Params: randomParams(rng, j.method)}
 	var err error
 	if j.set, err = sample(rng, labels); err != nil {
 		return job{}, err
@@ -114,7 +115,8 @@ func randomKernel(rng *rand.Rand, m catalog.Method) string {
 	if m.DefaultKernel == "" && !m.Linear || rng.IntN(2) == 0 {
 		return ""
 	}
-	kernels := []string{"linear", "rbf:sigma=median", "rbf:sigma=0.5msq", "poly:degree=2", "exp:width=mean", "cosine"}
+	kernels := []string{"linear", "rbf:sigma=median", "rbf:sigma=0.5msq", "poly:degree=2", "exp:width=mean",
+		"cosine"}
 	return kernels[rng.IntN(len(kernels))]
 }
 
@@ -176,7 +178,8 @@ func (j job) do(ctx context.Context, eng *engine.Engine) (a answer, err error) {
 			err = j.use(ctx, eng, m, sum, &a)
 		}
 	} else if with, ok := m.(algorithms.Updater); ok && j.fresh.Len() > 1 {
-		if m, err = with.Update(ctx, eng, j.fresh, []algorithms.Chunklet{{ID: algorithms.NewChunklet, Rows: []int{0, 1}}}); err == nil {
+		if m, err = with.Update(ctx, eng, j.fresh,
+			[]algorithms.Chunklet{{ID: algorithms.NewChunklet, Rows: []int{0, 1}}}); err == nil {
 			err = j.use(ctx, eng, m, sum, &a)
 		}
 	}
@@ -185,7 +188,8 @@ func (j job) do(ctx context.Context, eng *engine.Engine) (a answer, err error) {
 }
 
 // use writes the model, reads it back, and embeds with both.
-func (j job) use(ctx context.Context, eng *engine.Engine, m algorithms.Model, sum hash.Hash, a *answer) error {
+func (j job) use(ctx context.Context, eng *engine.Engine, m algorithms.Model, sum hash.Hash,
+	a *answer) error {
 	file, err := catalog.Encode(catalog.NewFitted(eng, m, nil))
 	if err != nil {
 		return err

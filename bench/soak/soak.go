@@ -33,7 +33,8 @@ type Report struct {
 
 	Methods map[string]int `json:"methods"` // number of fits of each method
 	Errors  map[string]int `json:"errors"`  // number of errors of each kind
-	Faults  []string       `json:"faults"`  // changed results, panics, and errors that the input did not cause
+	// changed results, panics, and errors that the input did not cause
+	Faults []string `json:"faults"`
 
 	// Memory in RAM: the medians over the tenth of the time after the first quarter, and over the
 	// last tenth.
@@ -61,7 +62,8 @@ const sampling = 250 * time.Millisecond
 func Run(ctx context.Context, eng *engine.Engine, o Options) (*Report, error) {
 	start := time.Now()
 	r := &run{Options: o, eng: eng, start: start, answers: map[uint64]answer{},
-		report: Report{Goroutines: o.Goroutines, Seed: o.Seed, Methods: map[string]int{}, Errors: map[string]int{}, Faults: []string{}}}
+		report: Report{Goroutines: o.Goroutines, Seed: o.Seed, Methods: map[string]int{},
+			Errors: map[string]int{}, Faults: []string{}}}
 	r.reportProgress()
 	time.Sleep(sampling) // until the goroutines of a listener have started
 	r.report.GoroutinesAtStart = runtime.NumGoroutine()
@@ -135,7 +137,8 @@ func (r *run) note(number uint64, j job, a answer, err error) {
 		r.report.Errors[name]++
 		a.failure = err.Error()
 		if !expected {
-			r.fault("job %d, %s with kernel %q and %v: %v", number, j.method.Name, j.config.Kernel, j.config.Params, err)
+			r.fault("job %d, %s with kernel %q and %v: %v", number, j.method.Name, j.config.Kernel,
+				j.config.Params, err)
 		}
 	} else {
 		r.report.Fits++
@@ -148,7 +151,8 @@ func (r *run) note(number uint64, j job, a answer, err error) {
 	}
 	r.report.Repeats++
 	if before != a {
-		r.fault("job %d, %s with kernel %q and %v: its answer has changed (error %q, first %q)", number, j.method.Name, j.config.Kernel, j.config.Params, a.failure, before.failure)
+		r.fault("job %d, %s with kernel %q and %v: its answer has changed (error %q, first %q)", number,
+			j.method.Name, j.config.Kernel, j.config.Params, a.failure, before.failure)
 	}
 }
 
@@ -230,7 +234,9 @@ func (r *Report) Check(growth float64) []string {
 		wrong = append(wrong, fmt.Sprintf("%d goroutines are left", left))
 	}
 	if !(r.Growth < growth) {
-		wrong = append(wrong, fmt.Sprintf("memory grew by %.1f %% after the first quarter: want less than %g %%", r.Growth, growth))
+		wrong = append(wrong,
+			fmt.Sprintf("memory grew by %.1f %% after the first quarter: want less than %g %%", r.Growth,
+				growth))
 	}
 	return wrong
 }

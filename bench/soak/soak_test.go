@@ -22,8 +22,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestRun: a short soak fits and embeds, and finds no fault.
 func TestRun(t *testing.T) {
 	reports := 0
-	r, err := Run(context.Background(), enginetest.New(t, 2), Options{For: 2 * time.Second, Goroutines: 3, Seed: 4,
-		Progress: func(time.Duration, int) { reports++ }})
+	r, err := Run(context.Background(), enginetest.New(t, 2),
+		Options{For: 2 * time.Second, Goroutines: 3, Seed: 4,
+			Progress: func(time.Duration, int) { reports++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +62,11 @@ func TestJobsAreDrawn(t *testing.T) {
 			t.Fatalf("job %d: %v", number, err)
 		}
 		b, _ := newJob(1, number)
-		if fmt.Sprintf("%+v", a.config) != fmt.Sprintf("%+v", b.config) || a.method.Name != b.method.Name || !reflect.DeepEqual(a.x, b.x) ||
-			!reflect.DeepEqual(a.fresh, b.fresh) || fmt.Sprint(a.set.Must(), a.set.Cannot(), a.more.Must()) != fmt.Sprint(b.set.Must(), b.set.Cannot(), b.more.Must()) {
+		if fmt.Sprintf("%+v", a.config) != fmt.Sprintf("%+v", b.config) || a.method.Name != b.method.Name ||
+			!reflect.DeepEqual(a.x, b.x) ||
+			!reflect.DeepEqual(a.fresh, b.fresh) ||
+			fmt.Sprint(a.set.Must(), a.set.Cannot(), a.more.Must()) != fmt.Sprint(b.set.Must(),
+				b.set.Cannot(), b.more.Must()) {
 			t.Fatalf("job %d differs the second time", number)
 		}
 		if err := a.x.Validate(); err != nil {
@@ -72,14 +76,16 @@ func TestJobsAreDrawn(t *testing.T) {
 		parameters += len(a.config.Params)
 	}
 	if len(methods) != len(catalog.Methods()) || parameters < 100 {
-		t.Errorf("%d of %d methods and %d parameters in 400 jobs", len(methods), len(catalog.Methods()), parameters)
+		t.Errorf("%d of %d methods and %d parameters in 400 jobs", len(methods), len(catalog.Methods()),
+			parameters)
 	}
 }
 
 // TestFaults: the report has an answer that changed, an error that the input did not cause,
 // goroutines that are left, and memory that grew.
 func TestFaults(t *testing.T) {
-	r := &run{answers: map[uint64]answer{}, report: Report{Methods: map[string]int{}, Errors: map[string]int{}}}
+	r := &run{answers: map[uint64]answer{},
+		report: Report{Methods: map[string]int{}, Errors: map[string]int{}}}
 	j, err := newJob(1, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +111,8 @@ func TestFaults(t *testing.T) {
 	}
 	r.memory()
 	if r.report.WarmMemory != 112 || r.report.EndMemory != 138 || r.report.LargestMemory != 139 {
-		t.Errorf("memory %d, then %d, largest %d: want 112, 138 and 139", r.report.WarmMemory, r.report.EndMemory, r.report.LargestMemory)
+		t.Errorf("memory %d, then %d, largest %d: want 112, 138 and 139", r.report.WarmMemory,
+			r.report.EndMemory, r.report.LargestMemory)
 	}
 	r.report.Faults, r.report.GoroutinesAtStart, r.report.GoroutinesAtEnd = nil, 5, 7
 	wrong := strings.Join(r.report.Check(5), "; ")
@@ -141,7 +148,9 @@ func TestForgets(t *testing.T) {
 	for number := range uint64(remembered + 10) {
 		r.remember(number, answer{})
 	}
-	if _, there := r.answers[9]; there || len(r.answers) != remembered || len(r.order) != remembered || r.order[0] != 10 {
-		t.Errorf("%d answers of %d numbers from %d on: want %d from 10 on", len(r.answers), len(r.order), r.order[0], remembered)
+	if _, there := r.answers[9]; there || len(r.answers) != remembered || len(r.order) != remembered ||
+		r.order[0] != 10 {
+		t.Errorf("%d answers of %d numbers from %d on: want %d from 10 on", len(r.answers), len(r.order),
+			r.order[0], remembered)
 	}
 }

@@ -26,13 +26,15 @@ type Ranking struct {
 func Rank(scores [][]float64) (*Ranking, error) {
 	n := len(scores)
 	if n < 2 || len(scores[0]) < 2 {
-		return nil, &fault.ShapeError{What: "number of data sets and of systems", Got: n, Want: "at least 2 of each"}
+		return nil, &fault.ShapeError{What: "number of data sets and of systems", Got: n,
+			Want: "at least 2 of each"}
 	}
 	k := len(scores[0])
 	r := &Ranking{Mean: make([]float64, k)}
 	for _, row := range scores {
 		if len(row) != k {
-			return nil, &fault.ShapeError{What: "number of systems", Got: len(row), Want: "the same on every data set"}
+			return nil, &fault.ShapeError{What: "number of systems", Got: len(row),
+				Want: "the same on every data set"}
 		}
 		minus := make([]float64, k)
 		for i, v := range row {
@@ -68,7 +70,8 @@ func rangeQuantile(p float64, k int) float64 {
 	below := func(q float64) float64 {
 		const far, nodes = 8, 200
 		return quad.Fixed(func(z float64) float64 {
-			return float64(k) * distuv.UnitNormal.Prob(z) * math.Pow(distuv.UnitNormal.CDF(z)-distuv.UnitNormal.CDF(z-q), float64(k-1))
+			return float64(k) * distuv.UnitNormal.Prob(z) *
+				math.Pow(distuv.UnitNormal.CDF(z)-distuv.UnitNormal.CDF(z-q), float64(k-1))
 		}, -far, far, nodes, nil, 0)
 	}
 	low, high := 0.0, 20.0

@@ -106,7 +106,8 @@ func signedRankTail(ranks []float64, w float64) float64 {
 
 func differences(a, b []float64) ([]float64, error) {
 	if len(a) != len(b) || len(a) < 2 {
-		return nil, &fault.ShapeError{What: "number of paired values", Got: min(len(a), len(b)), Want: "at least 2, and the same number in both"}
+		return nil, &fault.ShapeError{What: "number of paired values", Got: min(len(a), len(b)),
+			Want: "at least 2, and the same number in both"}
 	}
 	d := make([]float64, len(a))
 	for i := range a {

@@ -110,7 +110,8 @@ func TestPairedT(t *testing.T) {
 // TestCriticalDifference: the values of Demsar (2006), Table 5a, to one in the last of its three
 // decimals.
 func TestCriticalDifference(t *testing.T) {
-	for k, want := range map[int]float64{2: 1.960, 3: 2.343, 4: 2.569, 5: 2.728, 6: 2.850, 7: 2.949, 8: 3.031, 9: 3.102, 10: 3.164} {
+	for k, want := range map[int]float64{2: 1.960, 3: 2.343, 4: 2.569, 5: 2.728, 6: 2.850, 7: 2.949, 8: 3.031,
+		9: 3.102, 10: 3.164} {
 		scores := make([][]float64, 6) // then the difference is the value times sqrt(k (k+1)) / 6
 		for s := range scores {
 			scores[s] = make([]float64, k)
@@ -178,13 +179,28 @@ func TestBootstrapCovers(t *testing.T) {
 // TestMistakes: input without information is an input error.
 func TestMistakes(t *testing.T) {
 	for name, f := range map[string]func() error{
-		"one value":      func() error { _, _, err := statistics.PairedT([]float64{1}, []float64{1}); return err },
-		"two lengths":    func() error { _, _, err := statistics.Wilcoxon([]float64{1, 2, 3}, []float64{1, 2}); return err },
-		"NaN":            func() error { _, _, err := statistics.Wilcoxon([]float64{1, math.NaN()}, []float64{1, 2}); return err },
-		"no group":       func() error { _, err := statistics.BootstrapMean(nil, 0.9, 0); return err },
-		"an empty group": func() error { _, err := statistics.BootstrapMean([][]float64{{}}, 0.9, 0); return err },
-		"level 1":        func() error { _, err := statistics.BootstrapMean([][]float64{{1}}, 1, 0); return err },
-		"no set":         func() error { _, err := statistics.Rank(nil); return err },
+		"one value": func() error {
+			_, _, err := statistics.PairedT([]float64{1}, []float64{1})
+			return err
+		},
+		"two lengths": func() error {
+			_, _, err := statistics.Wilcoxon([]float64{1, 2, 3}, []float64{1, 2})
+			return err
+		},
+		"NaN": func() error {
+			_, _, err := statistics.Wilcoxon([]float64{1, math.NaN()}, []float64{1, 2})
+			return err
+		},
+		"no group": func() error { _, err := statistics.BootstrapMean(nil, 0.9, 0); return err },
+		"an empty group": func() error {
+			_, err := statistics.BootstrapMean([][]float64{{}}, 0.9, 0)
+			return err
+		},
+		"level 1": func() error {
+			_, err := statistics.BootstrapMean([][]float64{{1}}, 1, 0)
+			return err
+		},
+		"no set": func() error { _, err := statistics.Rank(nil); return err },
 	} {
 		if err := f(); !fault.IsInput(err) {
 			t.Errorf("%s: error %v: want an input error", name, err)

@@ -15,13 +15,15 @@ import (
 func Parse(text string) (method string, values map[string]string, err error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
-		return "", nil, &fault.ParamError{Param: "system", Value: text, Want: "a method, and NAME=VALUE for each parameter that differs from its default"}
+		return "", nil, &fault.ParamError{Param: "system", Value: text,
+			Want: "a method, and NAME=VALUE for each parameter that differs from its default"}
 	}
 	values = map[string]string{}
 	for _, word := range words[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		if !ok {
-			return "", nil, &fault.ParamError{Param: "system", Value: text, Want: "NAME=VALUE after the method"}
+			return "", nil, &fault.ParamError{Param: "system", Value: text,
+				Want: "NAME=VALUE after the method"}
 		}
 		values[name] = value
 	}

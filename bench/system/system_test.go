@@ -10,7 +10,8 @@ import (
 
 func TestParse(t *testing.T) {
 	method, values, err := Parse(" gml gamma=3  kernel=rbf:sigma=2 ")
-	if want := map[string]string{"gamma": "3", "kernel": "rbf:sigma=2"}; err != nil || method != "gml" || !maps.Equal(values, want) {
+	if want := map[string]string{"gamma": "3", "kernel": "rbf:sigma=2"}; err != nil || method != "gml" ||
+		!maps.Equal(values, want) {
 		t.Errorf("%q with %v, error %v: want gml with %v", method, values, err, want)
 	}
 	for text, words := range map[string]string{"": "a method", "gml gamma": "NAME=VALUE"} {
@@ -27,7 +28,8 @@ func TestLearner(t *testing.T) {
 	if err != nil || l.Method() != "krca" || len(values) != 2 {
 		t.Errorf("%v, error %v, values %v", l, err, values)
 	}
-	for method, values := range map[string]map[string]string{"krac": nil, "krca": {"epsrel": "1"}, "rca": {"kernel": "rfb:sigma=1"}} {
+	for method, values := range map[string]map[string]string{"krac": nil, "krca": {"epsrel": "1"},
+		"rca": {"kernel": "rfb:sigma=1"}} {
 		if _, err := Learner(method, values, 1); !fault.IsInput(err) {
 			t.Errorf("%s %v: error %v", method, values, err)
 		}

@@ -48,16 +48,17 @@ func (o *Options) csv(ctx context.Context, folder string) ([]Parse, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := measure.Work{Name: csvCase, Size: kind.what, Bytes: float64(info.Size()), Contenders: []measure.Contender{{Name: "parse", Time: func(calls int) (time.Duration, error) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one core, whatever the reader does
-			begin := time.Now()
-			for range calls {
-				if err := parse(ctx, path); err != nil {
-					return 0, err
+		w := measure.Work{Name: csvCase, Size: kind.what, Bytes: float64(info.Size()),
+			Contenders: []measure.Contender{{Name: "parse", Time: func(calls int) (time.Duration, error) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one core, whatever the reader does
+				begin := time.Now()
+				for range calls {
+					if err := parse(ctx, path); err != nil {
+						return 0, err
+					}
 				}
-			}
-			return time.Since(begin), nil
-		}}}}
+				return time.Since(begin), nil
+			}}}}
 		measurements, err := measure.Run(ctx, []measure.Work{w}, measure.Options{Rounds: o.Rounds, Pause: -1})
 		if err != nil {
 			return nil, err

@@ -46,9 +46,11 @@ func (o *Options) embed(ctx context.Context, name, folder string) ([]Flow, error
 		f, err := o.stream(ctx, folder)
 		return []Flow{f}, err
 	case singleCase:
-		return o.files(ctx, name, folder, map[string]string{"landmarks": "500", "extension": "nystrom"}, []way{
-			{what + ", extension=nystrom", nil}, {what + ", extension=nystrom, single precision", []string{"--precision", "single"}},
-		})
+		return o.files(ctx, name, folder, map[string]string{"landmarks": "500", "extension": "nystrom"},
+			[]way{
+				{what + ", extension=nystrom", nil},
+				{what + ", extension=nystrom, single precision", []string{"--precision", "single"}},
+			})
 	}
 	return o.files(ctx, name, folder, landmarks, []way{{what, nil}})
 }
@@ -63,7 +65,8 @@ type way struct {
 }
 
 // files embeds a file in all ways, in turn.
-func (o *Options) files(ctx context.Context, name, folder string, params map[string]string, ways []way) ([]Flow, error) {
+func (o *Options) files(ctx context.Context, name, folder string, params map[string]string,
+	ways []way) ([]Flow, error) {
 	const features = 784
 	model, points := filepath.Join(folder, "embed.mlk"), filepath.Join(folder, "points.npy")
 	defer os.Remove(points)
@@ -76,7 +79,8 @@ func (o *Options) files(ctx context.Context, name, folder string, params map[str
 	flows, seconds := make([]Flow, len(ways)), make([][]float64, len(ways))
 	for range o.Rounds {
 		for k, w := range ways {
-			args := append([]string{"embed", model, "-i", points, "-o", filepath.Join(folder, "places.npy")}, w.flags...)
+			args := append([]string{"embed", model, "-i", points, "-o", filepath.Join(folder, "places.npy")},
+				w.flags...)
 			c, err := o.timed(ctx, folder, nil, args...)
 			if err != nil {
 				return nil, err
@@ -142,7 +146,8 @@ func writeNPY(ctx context.Context, path string, rows, cols int) error {
 
 // stream sends rows through a pipe, once; the embedding goes to the null device.
 func (o *Options) stream(ctx context.Context, folder string) (Flow, error) {
-	f := Flow{Name: streamCase, What: "kbeta of 500 landmarks, d = 10, .npy from a pipe, result discarded", Rows: o.StreamRows, Bytes: int64(o.StreamRows) * columns * 8}
+	f := Flow{Name: streamCase, What: "kbeta of 500 landmarks, d = 10, .npy from a pipe, result discarded",
+		Rows: o.StreamRows, Bytes: int64(o.StreamRows) * columns * 8}
 	model := filepath.Join(folder, "stream.mlk")
 	if err := o.model(ctx, model, columns, landmarks); err != nil {
 		return f, err
@@ -186,11 +191,13 @@ func sendNPY(ctx context.Context, w io.Writer, rows int) error {
 // timed runs a command of the program and returns its time, from its start to its end, and its
 // memory. A small process, the timer, starts it, because the memory of a parent counts as that of
 // its child.
-func (o *Options) timed(ctx context.Context, folder string, feed func(io.Writer) error, command ...string) (c Command, err error) {
+func (o *Options) timed(ctx context.Context, folder string, feed func(io.Writer) error,
+	command ...string) (c Command, err error) {
 	report := filepath.Join(folder, "time.json")
 	threads := strconv.Itoa(o.Threads)
 	args := append([]string{"time", "-o", report, "--", o.Program}, command...)
-	cmd := exec.CommandContext(ctx, o.Timer, append(args, "--quiet", "--workers", threads, "--blas-threads", threads)...)
+	cmd := exec.CommandContext(ctx, o.Timer,
+		append(args, "--quiet", "--workers", threads, "--blas-threads", threads)...)
 	measure.Interruptible(cmd)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

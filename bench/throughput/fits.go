@@ -65,19 +65,21 @@ func (o *Options) fits(ctx context.Context, name string, gogc, kept int) (Fits, 
 			what += fmt.Sprintf(", GOGC=%d", gogc)
 		}
 		f.What, w.Size = what, what
-		w.Contenders = append(w.Contenders, measure.Contender{Name: fmt.Sprint(g), Time: func(calls int) (time.Duration, error) {
-			if gogc != 0 {
-				if o.Drop != nil {
-					defer o.Drop()()
+		w.Contenders = append(w.Contenders,
+			measure.Contender{Name: fmt.Sprint(g), Time: func(calls int) (time.Duration, error) {
+				if gogc != 0 {
+					if o.Drop != nil {
+						defer o.Drop()()
+					}
+					defer debug.SetGCPercent(debug.SetGCPercent(gogc))
 				}
-				defer debug.SetGCPercent(debug.SetGCPercent(gogc))
-			}
-			begin := time.Now()
-			err := run(ctx, calls)
-			return time.Since(begin), err
-		}})
+				begin := time.Now()
+				err := run(ctx, calls)
+				return time.Since(begin), err
+			}})
 	}
-	measurements, err := measure.Run(ctx, []measure.Work{w}, measure.Options{Rounds: o.Rounds, MinTime: o.MinTime})
+	measurements, err := measure.Run(ctx, []measure.Work{w},
+		measure.Options{Rounds: o.Rounds, MinTime: o.MinTime})
 	if err != nil {
 		return f, err
 	}

@@ -73,14 +73,16 @@ func (o *Options) fill() error {
 	}
 	for k, g := range o.Goroutines {
 		if k == 0 && g != 1 || k > 0 && g <= o.Goroutines[k-1] || g > 1024 {
-			return &fault.ParamError{Param: "goroutines", Value: o.Goroutines, Want: "increasing numbers from 1 on, at most 1024"}
+			return &fault.ParamError{Param: "goroutines", Value: o.Goroutines,
+				Want: "increasing numbers from 1 on, at most 1024"}
 		}
 	}
 	for _, n := range []struct {
 		name    string
 		value   *int
 		without int
-	}{{"rounds", &o.Rounds, 5}, {"rows", &o.Rows, 60_000}, {"stream-rows", &o.StreamRows, 1_000_000}, {"CSV bytes", &o.CSVBytes, 64_000_000}, {"threads", &o.Threads, runtime.GOMAXPROCS(0)}} {
+	}{{"rounds", &o.Rounds, 5}, {"rows", &o.Rows, 60_000}, {"stream-rows", &o.StreamRows, 1_000_000},
+		{"CSV bytes", &o.CSVBytes, 64_000_000}, {"threads", &o.Threads, runtime.GOMAXPROCS(0)}} {
 		if *n.value < 0 {
 			return &fault.ParamError{Param: n.name, Value: *n.value, Want: "a number >= 1"}
 		}
@@ -93,7 +95,8 @@ func (o *Options) fill() error {
 	}
 	embeds := func(c string) bool { return c == embedCase || c == singleCase || c == streamCase }
 	if o.Program == "" && slices.ContainsFunc(o.Cases, embeds) {
-		return &fault.ParamError{Param: "program", Value: o.Program, Want: "the executable of mustlink, next to this program or in PATH (make build builds it)"}
+		return &fault.ParamError{Param: "program", Value: o.Program,
+			Want: "the executable of mustlink, next to this program or in PATH (make build builds it)"}
 	}
 	return nil
 }

@@ -12,16 +12,19 @@ import (
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	if len(r.Fits) > 0 {
-		b.WriteString("| a fit is | goroutines | fits/s | of one goroutine | from | to |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
+		b.WriteString("| a fit is | goroutines | fits/s | of one goroutine | from | to |\n| --- | ---: | " +
+			"---: | ---: | ---: | ---: |\n")
 		for _, f := range r.Fits {
 			for _, a := range f.Among {
-				fmt.Fprintf(&b, "| %s | %d | %s | %.2f | %.2f | %.2f |\n", f.What, a.Goroutines, count(a.PerSecond.Median), a.Gain.Median, a.Gain.Min, a.Gain.Max)
+				fmt.Fprintf(&b, "| %s | %d | %s | %.2f | %.2f | %.2f |\n", f.What, a.Goroutines,
+					count(a.PerSecond.Median), a.Gain.Median, a.Gain.Min, a.Gain.Max)
 			}
 		}
 		b.WriteByte('\n')
 	}
 	if len(r.Flows) > 0 {
-		b.WriteString("| embed | rows | rows/s | from | to | MB/s read | peak memory |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+		b.WriteString("| embed | rows | rows/s | from | to | MB/s read | peak memory |\n| --- | ---: | " +
+			"---: | ---: | ---: | ---: | ---: |\n")
 		for _, f := range r.Flows {
 			peak := "-"
 			if f.Peak > 0 {
@@ -29,7 +32,8 @@ func (r *Report) Markdown() string {
 			}
 			perRow := float64(f.Bytes) / float64(f.Rows)
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.0f | %s |\n", f.What, count(float64(f.Rows)),
-				count(f.RowsPerSecond.Median), count(f.RowsPerSecond.Min), count(f.RowsPerSecond.Max), f.RowsPerSecond.Median*perRow/1e6, peak)
+				count(f.RowsPerSecond.Median), count(f.RowsPerSecond.Min), count(f.RowsPerSecond.Max),
+				f.RowsPerSecond.Median*perRow/1e6, peak)
 		}
 		b.WriteByte('\n')
 	}
@@ -37,7 +41,8 @@ func (r *Report) Markdown() string {
 		b.WriteString("| CSV, one core | MB | MB/s | from | to |\n| --- | ---: | ---: | ---: | ---: |\n")
 		for _, p := range r.Parses {
 			s := p.BytesPerSecond
-			fmt.Fprintf(&b, "| %s | %.0f | %.0f | %.0f | %.0f |\n", p.What, float64(p.Bytes)/1e6, s.Median/1e6, s.Min/1e6, s.Max/1e6)
+			fmt.Fprintf(&b, "| %s | %.0f | %.0f | %.0f | %.0f |\n", p.What, float64(p.Bytes)/1e6,
+				s.Median/1e6, s.Min/1e6, s.Max/1e6)
 		}
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
@@ -57,7 +62,8 @@ func count(v float64) string {
 
 // Panels draws the fits per second and the gain relative to one goroutine.
 func (r *Report) Panels() []view.Panel {
-	rates := view.Lines{Title: "fits a second", XLabel: "goroutines", YLabel: "fits/s", LogX: true, LogY: true}
+	rates := view.Lines{Title: "fits a second", XLabel: "goroutines", YLabel: "fits/s", LogX: true,
+		LogY: true}
 	gains := view.Lines{Title: "fits of one goroutine = 1", XLabel: "goroutines", YLabel: "gain", LogX: true}
 	for _, f := range r.Fits {
 		name := f.Name
@@ -67,12 +73,15 @@ func (r *Report) Panels() []view.Panel {
 		if f.Kept != 0 {
 			name += fmt.Sprintf(", %d kept", f.Kept)
 		}
-		rate, gain := view.Series{Name: name, Markers: true, Bars: true}, view.Series{Name: name, Markers: true, Bars: true}
+		rate, gain := view.Series{Name: name, Markers: true, Bars: true},
+			view.Series{Name: name, Markers: true, Bars: true}
 		for _, a := range f.Among {
 			g := float64(a.Goroutines)
 			rate.X, gain.X = append(rate.X, g), append(gain.X, g)
-			rate.Y, rate.Low, rate.High = append(rate.Y, a.PerSecond.Median), append(rate.Low, a.PerSecond.Min), append(rate.High, a.PerSecond.Max)
-			gain.Y, gain.Low, gain.High = append(gain.Y, a.Gain.Median), append(gain.Low, a.Gain.Min), append(gain.High, a.Gain.Max)
+			rate.Y, rate.Low, rate.High = append(rate.Y, a.PerSecond.Median),
+				append(rate.Low, a.PerSecond.Min), append(rate.High, a.PerSecond.Max)
+			gain.Y, gain.Low, gain.High = append(gain.Y, a.Gain.Median), append(gain.Low, a.Gain.Min),
+				append(gain.High, a.Gain.Max)
 		}
 		rates.Series, gains.Series = append(rates.Series, rate), append(gains.Series, gain)
 	}

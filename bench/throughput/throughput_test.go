@@ -26,8 +26,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // tiny returns options for a very short measurement.
 func tiny(t *testing.T, cases ...string) Options {
-	return Options{Cases: cases, Goroutines: []int{1, 3}, Rounds: 2, MinTime: 5 * time.Millisecond, CSVBytes: 20_000,
-		Open: func(workers int) (*engine.Engine, error) { return enginetest.New(t, workers), nil }}
+	return Options{Cases: cases, Goroutines: []int{1, 3}, Rounds: 2, MinTime: 5 * time.Millisecond,
+		CSVBytes: 20_000,
+		Open:     func(workers int) (*engine.Engine, error) { return enginetest.New(t, workers), nil }}
 }
 
 // TestRun: fits and bytes are counted, and the temporary files are removed.
@@ -41,12 +42,16 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Fits) != 4 || r.Fits[1].GOGC != goOwn || r.Fits[2].Kept != kept || r.Fits[3].Name != kbetaCase || len(r.Parses) != 2 || r.Flows != nil || len(heard) != 3 {
-		t.Fatalf("%+v after %v: want fits of krca with the GOGC of the program, with another GOGC, and with models kept, fits of kbeta, and two kinds of CSV", r, heard)
+	if len(r.Fits) != 4 || r.Fits[1].GOGC != goOwn || r.Fits[2].Kept != kept || r.Fits[3].Name != kbetaCase ||
+		len(r.Parses) != 2 || r.Flows != nil || len(heard) != 3 {
+		t.Fatalf("%+v after %v: want fits of krca with the GOGC of the program, with another GOGC, and "+
+			"with models kept, fits of kbeta, and two kinds of CSV", r, heard)
 	}
 	for _, f := range r.Fits {
 		one, three := f.Among[0], f.Among[1]
-		if one.Gain.Median != 1 || one.Goroutines != 1 || three.Goroutines != 3 || !(three.Gain.Median > 0) || !(three.PerSecond.Min <= three.PerSecond.Median && three.PerSecond.Median <= three.PerSecond.Max) {
+		if one.Gain.Median != 1 || one.Goroutines != 1 || three.Goroutines != 3 || !(three.Gain.Median > 0) ||
+			!(three.PerSecond.Min <= three.PerSecond.Median &&
+				three.PerSecond.Median <= three.PerSecond.Max) {
 			t.Errorf("%s: %+v", f.Name, f.Among)
 		}
 	}
@@ -84,12 +89,18 @@ func TestCancel(t *testing.T) {
 // TestShare: the goroutines make exactly the given number of calls, and an error ends them.
 func TestShare(t *testing.T) {
 	var calls atomic.Int64
-	if err := share(4, 1000, func(int) error { calls.Add(1); return nil }); err != nil || calls.Load() != 1000 {
+	if err := share(4, 1000, func(int) error {
+		calls.Add(1)
+		return nil
+	}); err != nil || calls.Load() != 1000 {
 		t.Errorf("%d calls, error %v: want 1000", calls.Load(), err)
 	}
 	broken := errors.New("broken")
 	calls.Store(0)
-	if err := share(4, 1000, func(int) error { calls.Add(1); return broken }); !errors.Is(err, broken) || calls.Load() > 4 {
+	if err := share(4, 1000, func(int) error {
+		calls.Add(1)
+		return broken
+	}); !errors.Is(err, broken) || calls.Load() > 4 {
 		t.Errorf("%d calls, error %v: want one of each goroutine at most", calls.Load(), err)
 	}
 }
@@ -124,7 +135,8 @@ func TestSendNPY(t *testing.T) {
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	text, binary := filepath.Join(dir, "n.csv"), filepath.Join(dir, "n.npy")
-	if err := errors.Join(writeCSV(context.Background(), text, 7, 'f', 3), writeNPY(context.Background(), binary, block+3, 2)); err != nil {
+	if err := errors.Join(writeCSV(context.Background(), text, 7, 'f', 3),
+		writeNPY(context.Background(), binary, block+3, 2)); err != nil {
 		t.Fatal(err)
 	}
 	d, err := dataset.Read(text, dataset.ReadOptions{})
@@ -158,7 +170,8 @@ func TestRefuses(t *testing.T) {
 	} {
 		o := tiny(t, krcaCase)
 		change(&o)
-		if _, err := Run(context.Background(), o); !fault.IsInput(err) || !strings.Contains(err.Error(), word) {
+		if _, err := Run(context.Background(), o); !fault.IsInput(err) ||
+			!strings.Contains(err.Error(), word) {
 			t.Errorf("error %v: want one with %q", err, word)
 		}
 	}
@@ -172,19 +185,23 @@ func TestRefuses(t *testing.T) {
 func TestMarkdown(t *testing.T) {
 	s := measure.Spread{Median: 25_000, Min: 20_000, Max: 1_234_567}
 	r := &Report{
-		Fits:   []Fits{{What: "a fit", Among: []Among{{2, s, measure.Spread{Median: 1.9, Min: 1.8, Max: 2}}}}},
+		Fits: []Fits{{What: "a fit",
+			Among: []Among{{2, s, measure.Spread{Median: 1.9, Min: 1.8, Max: 2}}}}},
 		Flows:  []Flow{{What: "rows", Rows: 1000, Bytes: 80_000, RowsPerSecond: s, Peak: 1 << 30}},
 		Parses: []Parse{{"numbers", 5e6, measure.Spread{Median: 2e8, Min: 1e8, Max: 3e8}}},
 	}
 	text := r.Markdown()
 	for _, line := range []string{
-		"| a fit | 2 | 25,000 | 1.90 | 1.80 | 2.00 |", "| rows | 1,000 | 25,000 | 20,000 | 1,234,567 | 2 | 1.0 GiB |", "| numbers | 5 | 200 | 100 | 300 |",
+		"| a fit | 2 | 25,000 | 1.90 | 1.80 | 2.00 |",
+		"| rows | 1,000 | 25,000 | 20,000 | 1,234,567 | 2 | 1.0 GiB |",
+		"| numbers | 5 | 200 | 100 | 300 |",
 	} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("no line %q in\n%s", line, text)
 		}
 	}
-	for v, want := range map[float64]string{3.14159: "3.14", 99.9: "99.9", 100: "100", 999: "999", 1000: "1,000", 1e8: "100,000,000"} {
+	for v, want := range map[float64]string{3.14159: "3.14", 99.9: "99.9", 100: "100", 999: "999",
+		1000: "1,000", 1e8: "100,000,000"} {
 		if got := count(v); got != want {
 			t.Errorf("%v is written %q: want %q", v, got, want)
 		}

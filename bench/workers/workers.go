@@ -89,7 +89,8 @@ func median(rounds []Result) Result {
 }
 
 // fit measures one fit.
-func fit(ctx context.Context, learner algorithms.Learner, count int, x points.Points, set *links.Set) (Result, error) {
+func fit(ctx context.Context, learner algorithms.Learner, count int, x points.Points,
+	set *links.Set) (Result, error) {
 	eng, err := engine.New(engine.Options{Workers: count})
 	if err != nil {
 		return Result{}, err
@@ -114,7 +115,8 @@ func (o Options) draw() (*points.Dense, *links.Set, error) {
 	for i := range centers {
 		centers[i] = 2 * rng.NormFloat64()
 	}
-	x, labels := &points.Dense{N: o.Rows, D: o.Features, Data: make([]float64, o.Rows*o.Features)}, make([]string, o.Rows)
+	x, labels := &points.Dense{N: o.Rows, D: o.Features, Data: make([]float64, o.Rows*o.Features)},
+		make([]string, o.Rows)
 	for i := range o.Rows {
 		class := rng.IntN(classes)
 		labels[i] = strconv.Itoa(class)

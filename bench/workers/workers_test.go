@@ -10,7 +10,8 @@ import (
 // shares, and the stages are part of the time alone.
 func TestRun(t *testing.T) {
 	var results []Result
-	o := Options{Methods: []string{"rca", "kbeta"}, Rows: 400, Features: 6, Links: 200, Workers: []int{1, 2}, Rounds: 3, Seed: 1}
+	o := Options{Methods: []string{"rca", "kbeta"}, Rows: 400, Features: 6, Links: 200, Workers: []int{1, 2},
+		Rounds: 3, Seed: 1}
 	if err := Run(context.Background(), o, func(r Result) { results = append(results, r) }); err != nil {
 		t.Fatal(err)
 	}
@@ -30,11 +31,13 @@ func TestRun(t *testing.T) {
 			sum += s.Share
 		}
 		if !(r.Alone >= 0) || sum > r.Alone*(1+1e-12) {
-			t.Errorf("%s with %d workers: stages with a share of %g, alone %g", r.Method, r.Workers, sum, r.Alone)
+			t.Errorf("%s with %d workers: stages with a share of %g, alone %g", r.Method, r.Workers, sum,
+				r.Alone)
 		}
 	}
 	o.Methods = []string{"kfoo"}
-	if err := Run(context.Background(), o, func(Result) {}); err == nil || !strings.Contains(err.Error(), "kfoo") {
+	if err := Run(context.Background(), o, func(Result) {}); err == nil ||
+		!strings.Contains(err.Error(), "kfoo") {
 		t.Errorf("error %v, want one that names the method", err)
 	}
 }

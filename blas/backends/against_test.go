@@ -40,7 +40,8 @@ func contests(n int) []contest {
 			return func() {}, func() { call(b, c) }
 		}
 	}
-	over := func(start blas.Matrix, call func(b blas.Backend, c blas.Matrix) error) func(b blas.Backend) (restore, run func()) {
+	over := func(start blas.Matrix,
+		call func(b blas.Backend, c blas.Matrix) error) func(b blas.Backend) (restore, run func()) {
 		return func(b blas.Backend) (restore, run func()) {
 			c := blas.NewMatrix(n, n)
 			return func() { c.CopyFrom(start) }, func() {
@@ -53,25 +54,53 @@ func contests(n int) []contest {
 	triangle := blas.NewMatrix(n, n)
 	cube := float64(n) * float64(n) * float64(n)
 	list := []contest{
-		{"gemm", n, 2 * cube, into(func(b blas.Backend, c blas.Matrix) { b.Gemm(false, false, 1, x, x, 0, c) })},
-		{"gemmNT", n, 2 * cube, into(func(b blas.Backend, c blas.Matrix) { b.Gemm(false, true, 1, x, x, 0, c) })},
-		{"gemmTN", n, 2 * cube, into(func(b blas.Backend, c blas.Matrix) { b.Gemm(true, false, 1, x, x, 0, c) })},
+		{"gemm", n, 2 * cube, into(func(b blas.Backend, c blas.Matrix) {
+			b.Gemm(false, false, 1, x, x, 0, c)
+		})},
+		{"gemmNT", n, 2 * cube, into(func(b blas.Backend, c blas.Matrix) {
+			b.Gemm(false, true, 1, x, x, 0, c)
+		})},
+		{"gemmTN", n, 2 * cube, into(func(b blas.Backend, c blas.Matrix) {
+			b.Gemm(true, false, 1, x, x, 0, c)
+		})},
 		{"syrk", n, cube, into(func(b blas.Backend, c blas.Matrix) { b.Syrk(false, 1, x, 0, c) })},
 		{"symm", n, 2 * cube, into(func(b blas.Backend, c blas.Matrix) { b.Symm(true, 1, spd, x, 0, c) })},
-		{"cholesky", n, cube / 3, over(spd, func(b blas.Backend, c blas.Matrix) error { return b.Cholesky(c) })},
-		{"inverse", n, cube / 3, over(spd, func(b blas.Backend, c blas.Matrix) error { return b.TriangularInverse(c) })},
-		{"qr", n, 8 * cube / 3, over(x, func(b blas.Backend, c blas.Matrix) error { b.QR(c, triangle); return nil })},
-		{"gemv", n, 2 * float64(n) * float64(n), into(func(b blas.Backend, c blas.Matrix) { b.Gemv(false, 1, x, x.Row(0), 0, c.Row(0)) })},
-		{"gemvT", n, 2 * float64(n) * float64(n), into(func(b blas.Backend, c blas.Matrix) { b.Gemv(true, 1, x, x.Row(0), 0, c.Row(0)) })},
-		{"symv", n, 2 * float64(n) * float64(n), into(func(b blas.Backend, c blas.Matrix) { b.Symv(1, x, x.Row(0), 0, c.Row(0)) })},
-		{"syr", n, float64(n) * float64(n), over(x, func(b blas.Backend, c blas.Matrix) error { b.Syr(1, x.Row(0), c); return nil })},
+		{"cholesky", n, cube / 3, over(spd, func(b blas.Backend, c blas.Matrix) error {
+			return b.Cholesky(c)
+		})},
+		{"inverse", n, cube / 3, over(spd, func(b blas.Backend, c blas.Matrix) error {
+			return b.TriangularInverse(c)
+		})},
+		{"qr", n, 8 * cube / 3, over(x, func(b blas.Backend, c blas.Matrix) error {
+			b.QR(c, triangle)
+			return nil
+		})},
+		{"gemv", n, 2 * float64(n) * float64(n), into(func(b blas.Backend, c blas.Matrix) {
+			b.Gemv(false, 1, x, x.Row(0), 0, c.Row(0))
+		})},
+		{"gemvT", n, 2 * float64(n) * float64(n), into(func(b blas.Backend, c blas.Matrix) {
+			b.Gemv(true, 1, x, x.Row(0), 0, c.Row(0))
+		})},
+		{"symv", n, 2 * float64(n) * float64(n), into(func(b blas.Backend, c blas.Matrix) {
+			b.Symv(1, x, x.Row(0), 0, c.Row(0))
+		})},
+		{"syr", n, float64(n) * float64(n), over(x, func(b blas.Backend, c blas.Matrix) error {
+			b.Syr(1, x.Row(0), c)
+			return nil
+		})},
 	}
 	for _, side := range []string{"left", "right"} {
 		for _, trans := range []string{"", "T"} {
 			left, t := side == "left", trans == "T"
 			list = append(list,
-				contest{"trsm/" + side + trans, n, cube, over(x, func(b blas.Backend, c blas.Matrix) error { b.Trsm(left, t, spd, c); return nil })},
-				contest{"trmm/" + side + trans, n, cube, over(x, func(b blas.Backend, c blas.Matrix) error { b.Trmm(left, t, spd, c); return nil })})
+				contest{"trsm/" + side + trans, n, cube, over(x, func(b blas.Backend, c blas.Matrix) error {
+					b.Trsm(left, t, spd, c)
+					return nil
+				})},
+				contest{"trmm/" + side + trans, n, cube, over(x, func(b blas.Backend, c blas.Matrix) error {
+					b.Trmm(left, t, spd, c)
+					return nil
+				})})
 		}
 	}
 	return list
@@ -92,15 +121,17 @@ func BenchmarkAgainst(b *testing.B) {
 		var pair [2]blas.Backend
 		for i, name := range []string{"native", rival} {
 			var err error
-			if pair[i], err = Open(Options{Name: name, Threads: threads, SIMD: os.Getenv("MUSTLINK_SIMD")}); err != nil {
+			if pair[i], err = Open(Options{Name: name, Threads: threads,
+				SIMD: os.Getenv("MUSTLINK_SIMD")}); err != nil {
 				b.Fatal(err)
 			}
 		}
 		for _, n := range []int{16, 64, 128, 512, 1024, 2000, 2048} {
 			for _, c := range contests(n) {
-				b.Run(fmt.Sprintf("%s/n=%d/threads=%d/rival=%s", c.name, n, threads, rival), func(b *testing.B) {
-					c.run(b, pair)
-				})
+				b.Run(fmt.Sprintf("%s/n=%d/threads=%d/rival=%s", c.name, n, threads, rival),
+					func(b *testing.B) {
+						c.run(b, pair)
+					})
 			}
 		}
 	}

@@ -35,7 +35,8 @@ func TestOpen(t *testing.T) {
 		t.Errorf("default is %s: want %s", Default(), want)
 	}
 	b, err = Open(Options{Name: "native"})
-	if cores := fmt.Sprintf("workers %d", runtime.GOMAXPROCS(0)); err != nil || !strings.Contains(b.Describe(), cores) {
+	if cores := fmt.Sprintf("workers %d", runtime.GOMAXPROCS(0)); err != nil ||
+		!strings.Contains(b.Describe(), cores) {
 		t.Errorf("description of native is %q, error %v: want %s", b.Describe(), err, cores)
 	}
 }

@@ -124,7 +124,9 @@ func FuzzProducts(f *testing.F) {
 			rows, cols = shape(transB, k, n)
 			y := matrix(b, rows, cols)
 			left, right, c = op(transA, x), op(transB, y), matrix(b, m, n)
-			run = func(backend blas.Backend, c blas.Matrix) { backend.Gemm(transA, transB, alpha, x, y, beta, c) }
+			run = func(backend blas.Backend, c blas.Matrix) {
+				backend.Gemm(transA, transB, alpha, x, y, beta, c)
+			}
 		case "Syrk":
 			rows, cols := shape(transA, n, k)
 			x := matrix(b, rows, cols)
@@ -175,10 +177,12 @@ func FuzzProducts(f *testing.F) {
 		for _, backend := range all {
 			got := c.Clone()
 			run(backend, got)
-			what := fmt.Sprintf("%s, %s, %d x %d x %d, alpha=%v, beta=%v, %t, %t", backend.Name(), name, c.Rows, k, c.Cols, alpha, beta, transA, transB)
+			what := fmt.Sprintf("%s, %s, %d x %d x %d, alpha=%v, beta=%v, %t, %t", backend.Name(), name,
+				c.Rows, k, c.Cols, alpha, beta, transA, transB)
 			for i := range c.Rows {
 				for j := range c.Cols {
-					want, bound := alpha*value.At(i, j)+beta*c.At(i, j), math.Abs(alpha)*size.At(i, j)+math.Abs(beta*c.At(i, j))
+					want, bound := alpha*value.At(i, j)+beta*c.At(i, j),
+						math.Abs(alpha)*size.At(i, j)+math.Abs(beta*c.At(i, j))
 					if triangle && j > i {
 						want, bound = c.At(i, j), 0
 					}
@@ -225,7 +229,8 @@ func residual(t *testing.T, what string, left bool, value, rhs, size blas.Matrix
 			largest = max(largest, size.At(i, j))
 		}
 		for i := range value.Rows {
-			near(t, what+": residual of Trsm", i, j, value.At(i, j), rhs.At(i, j), 400*float64(value.Rows+1)*eps*largest)
+			near(t, what+": residual of Trsm", i, j, value.At(i, j), rhs.At(i, j),
+				400*float64(value.Rows+1)*eps*largest)
 		}
 	}
 }
@@ -263,7 +268,8 @@ func FuzzTriangles(f *testing.F) {
 			_, bound := product(size, size)
 			for i := range n {
 				for j := range i + 1 {
-					near(t, what+": L X", i, j, value.At(i, j), float64(1-min(1, i-j)), 10*float64(n+1)*eps*bound.At(i, j))
+					near(t, what+": L X", i, j, value.At(i, j), float64(1-min(1, i-j)),
+						10*float64(n+1)*eps*bound.At(i, j))
 				}
 			}
 		}
@@ -356,7 +362,8 @@ func FuzzSymEig(f *testing.F) {
 }
 
 // eigenvectors checks A v = w v and V V' = I.
-func eigenvectors(t *testing.T, what string, a blas.Matrix, w []float64, v blas.Matrix, bound, tolerance float64) {
+func eigenvectors(t *testing.T, what string, a blas.Matrix, w []float64, v blas.Matrix, bound,
+	tolerance float64) {
 	t.Helper()
 	av, _ := product(v, a)
 	vv, _ := product(v, op(true, v))
@@ -379,7 +386,8 @@ func notFinite(t *testing.T, a blas.Matrix, i, j int, all []blas.Backend) {
 			if err := backend.SymEig(a.Clone(), make([]float64, a.Rows), true); !isNoConvergence(err) {
 				t.Fatalf("%s: %v at (%d,%d) gives error %v", backend.Name(), v, i, j, err)
 			}
-			if err := backend.SymEigTop(a.Clone(), make([]float64, 1), blas.NewMatrix(1, a.Rows)); !isNoConvergence(err) {
+			if err := backend.SymEigTop(a.Clone(), make([]float64, 1),
+				blas.NewMatrix(1, a.Rows)); !isNoConvergence(err) {
 				t.Fatalf("%s, top: %v at (%d,%d) gives error %v", backend.Name(), v, i, j, err)
 			}
 		}
@@ -422,22 +430,26 @@ func FuzzCholesky(f *testing.F) {
 			what := fmt.Sprintf("%s, n=%d, rank %d, shift %v", backend.Name(), n, rank, shift)
 			l := a.Clone()
 			err := backend.Cholesky(l)
-			if npd, ok := errors.AsType[*blas.NotPositiveDefiniteError](err); err != nil && (!ok || npd.Pivot < 0 || npd.Pivot >= n) {
+			if npd, ok := errors.AsType[*blas.NotPositiveDefiniteError](err); err != nil &&
+				(!ok || npd.Pivot < 0 || npd.Pivot >= n) {
 				t.Fatalf("%s: error %v", what, err)
 			}
 			if n == 0 || err != nil {
 				if err != nil && smallest > doubt {
-					t.Fatalf("%s: %v, but the smallest eigenvalue of the correlations is %.3g", what, err, smallest)
+					t.Fatalf("%s: %v, but the smallest eigenvalue of the correlations is %.3g", what, err,
+						smallest)
 				}
 				continue
 			}
 			if smallest < -doubt {
-				t.Fatalf("%s: it succeeds, but the smallest eigenvalue of the correlations is %.3g", what, smallest)
+				t.Fatalf("%s: it succeeds, but the smallest eigenvalue of the correlations is %.3g", what,
+					smallest)
 			}
 			value, _ := product(lower(l), op(true, lower(l)))
 			for i := range n {
 				for j := range i + 1 {
-					near(t, what+": L L'", i, j, value.At(i, j), a.At(i, j), 30*float64(n)*eps*math.Sqrt(a.At(i, i))*math.Sqrt(a.At(j, j)))
+					near(t, what+": L L'", i, j, value.At(i, j), a.At(i, j),
+						30*float64(n)*eps*math.Sqrt(a.At(i, i))*math.Sqrt(a.At(j, j)))
 				}
 			}
 		}

@@ -70,7 +70,8 @@ func (backend) Gemm(transA, transB bool, alpha float64, a, b blas.Matrix, beta f
 	if !transA && transB {
 		b, transB = transpose(b), false
 	}
-	dense.Dgemm(form.Trans(transA), form.Trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, 1, c.Data, c.Stride)
+	dense.Dgemm(form.Trans(transA), form.Trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, 1,
+		c.Data, c.Stride)
 }
 
 func (backend) Syrk(transA bool, alpha float64, a blas.Matrix, beta float64, c blas.Matrix) {
@@ -100,7 +101,8 @@ func (g backend) Symm(left bool, alpha float64, a, b blas.Matrix, beta float64, 
 		plainGemm(false, false, alpha, full, b, c, full.Cols, false)
 		return
 	}
-	dense.Dsymm(form.Side(left), ref.Lower, m, n, alpha, a.Data, a.Stride, b.Data, b.Stride, 1, c.Data, c.Stride)
+	dense.Dsymm(form.Side(left), ref.Lower, m, n, alpha, a.Data, a.Stride, b.Data, b.Stride, 1, c.Data,
+		c.Stride)
 }
 
 // transpose returns a copy of m'. It is for A B', the one case of Gemm in which gonum's bits depend
@@ -163,7 +165,8 @@ func (backend) Trsm(left, transL bool, l, b blas.Matrix) {
 	if n == 0 || m == 0 {
 		return
 	}
-	dense.Dtrsm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+	dense.Dtrsm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data,
+		l.Stride, b.Data, b.Stride)
 }
 
 func (backend) Trmm(left, transL bool, l, b blas.Matrix) {
@@ -171,7 +174,8 @@ func (backend) Trmm(left, transL bool, l, b blas.Matrix) {
 	if n == 0 || m == 0 {
 		return
 	}
-	dense.Dtrmm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+	dense.Dtrmm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data,
+		l.Stride, b.Data, b.Stride)
 }
 
 func (backend) TriangularInverse(l blas.Matrix) error {

@@ -27,7 +27,8 @@ func newBasis(p *Problem) basis {
 	if p.Memory == nil {
 		p.Memory = make([]float64, p.Space())
 	}
-	b := basis{p, blas.Matrix{Rows: p.N, Cols: p.Locked.Cols + p.Basis + p.Block, Stride: p.stride(), Data: p.Memory[:p.Space()]}}
+	b := basis{p, blas.Matrix{Rows: p.N, Cols: p.Locked.Cols + p.Basis + p.Block, Stride: p.stride(),
+		Data: p.Memory[:p.Space()]}}
 	if p.Locked.Cols > 0 {
 		b.v.View(0, p.N, 0, p.Locked.Cols).CopyFrom(p.Locked)
 	}
@@ -58,7 +59,9 @@ func (b *basis) each(work int, f func(lo, hi int)) error {
 // load copies the vectors from number m on to x.
 func (b *basis) load(x blas.Matrix, m int) error {
 	from := b.columns(m, m+x.Cols)
-	return b.each(8*x.Cols, func(lo, hi int) { x.View(lo, hi, 0, x.Cols).CopyFrom(from.View(lo, hi, 0, x.Cols)) })
+	return b.each(8*x.Cols, func(lo, hi int) {
+		x.View(lo, hi, 0, x.Cols).CopyFrom(from.View(lo, hi, 0, x.Cols))
+	})
 }
 
 // store writes y scale' to the vectors from number m on.
@@ -312,8 +315,9 @@ func (s *search) excess() float64 {
 func (s *search) result(converged bool) (*Result, error) {
 	all := s.K + s.Extra
 	res := &Result{
-		Values: append([]float64(nil), s.ritz.values[:all]...), Norm: s.norm, Products: s.products, Converged: converged,
-		Least: s.smallest, LeastResidual: s.smallestResidual,
+		Values: append([]float64(nil), s.ritz.values[:all]...), Norm: s.norm, Products: s.products,
+		Converged: converged,
+		Least:     s.smallest, LeastResidual: s.smallestResidual,
 	}
 	err := s.compress(s.ritz.vectors, all, s.m)
 	res.Vectors = s.columns(0, all)

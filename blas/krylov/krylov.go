@@ -60,11 +60,12 @@ func (p *Problem) stride() int { return (p.Locked.Cols+p.Basis+p.Block+7)/8*8 + 
 
 // Result is the result of a search.
 type Result struct {
-	Values    []float64   // K + Extra, descending
-	Vectors   blas.Matrix // N x K + Extra, their eigenvectors as orthonormal columns, valid until the next Find
-	Norm      float64     // estimate of |A|, from below
-	Products  int         // with a vector
-	Converged bool        // the residuals of the first K pass; otherwise these are the best so far
+	Values []float64 // K + Extra, descending
+	// N x K + Extra, their eigenvectors as orthonormal columns, valid until the next Find
+	Vectors   blas.Matrix
+	Norm      float64 // estimate of |A|, from below
+	Products  int     // with a vector
+	Converged bool    // the residuals of the first K pass; otherwise these are the best so far
 	// The smallest Ritz value of the search, and its residual: their difference is a bound on all
 	// eigenvalues, in practice (Zhou & Li 2011).
 	Least, LeastResidual float64
@@ -85,7 +86,8 @@ func (p *Problem) Find() (*Result, error) {
 			return nil, err
 		}
 		switch {
-		case passed < p.K && (s.products >= p.Budget || p.Restart != nil && !p.Restart(s.ritz.values[:p.K+p.Extra])):
+		case passed < p.K &&
+			(s.products >= p.Budget || p.Restart != nil && !p.Restart(s.ritz.values[:p.K+p.Extra])):
 			return s.result(false)
 		case passed < p.K:
 			confirming = false

@@ -20,7 +20,8 @@ func BenchmarkWorkers(b *testing.B) {
 	for _, n := range []int{256, 512, 1024, 2048} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
-			p := Product{Alpha: 1, A: operand(rng, false, n, n), B: operand(rng, false, n, n), C: random(rng, n, n)}
+			p := Product{Alpha: 1, A: operand(rng, false, n, n), B: operand(rng, false, n, n),
+				C: random(rng, n, n)}
 			nests := []*Nest{New(table, 1), New(table, 2)}
 			var ratios []float64
 			round := func() {

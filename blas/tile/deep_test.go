@@ -15,7 +15,8 @@ import (
 func TestDeep(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(1, 1))
-		for _, size := range [][4]int{{20, 20, 6000, 2}, {9, 5, 40000, 3}, {33, 20, 6000, 3}, {250, 250, 17*table.KC + 1, 16}} {
+		for _, size := range [][4]int{{20, 20, 6000, 2}, {9, 5, 40000, 3}, {33, 20, 6000, 3},
+			{250, 250, 17*table.KC + 1, 16}} {
 			m, n, k, workers := size[0], size[1], size[2], size[3]
 			for flags := range 8 {
 				lower := flags&4 != 0
@@ -46,7 +47,8 @@ func TestDeep(t *testing.T) {
 		}
 		for _, alpha := range []float64{0.7, 1} { // a factor that rounds
 			j := newJob(New(table, 2))
-			j.Product, j.k = Product{Alpha: alpha, A: operand(rng, false, 20, 6000), B: operand(rng, false, 6000, 20), C: random(rng, 20, 20)}, 6000
+			j.Product, j.k = Product{Alpha: alpha, A: operand(rng, false, 20, 6000),
+				B: operand(rng, false, 6000, 20), C: random(rng, 20, 20)}, 6000
 			if j.plan(); j.deep() != (alpha == 1) {
 				t.Errorf("alpha %v: the workers share k", alpha)
 			}

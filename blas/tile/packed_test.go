@@ -20,7 +20,8 @@ func TestPacked(t *testing.T) {
 			const m, n = 61, 83
 			x, y := random(rng, m, k), random(rng, n, k)
 			want := blas.NewMatrix(m, n)
-			New(table, 1).Multiply(Product{Alpha: 1, A: Operand{Matrix: x}, B: Operand{Matrix: y, Trans: true}, C: want})
+			New(table, 1).Multiply(Product{Alpha: 1, A: Operand{Matrix: x},
+				B: Operand{Matrix: y, Trans: true}, C: want})
 			a := NewLeft(table, m, k, make([]float64, LeftSize(table, m, k)))
 			b := NewRight(table, n, k, make([]float64, RightSize(table, n, k)))
 			a.Pack(x, 0)
@@ -48,7 +49,8 @@ func TestPacked(t *testing.T) {
 					c.Data[i] = rng.Float64()
 				}
 				MultiplyPacked(0, c, &a, &b, j0)
-				sameBits(t, fmt.Sprintf("k=%d from column %d", k, j0), c.View(0, m, 0, n-j0), want.View(0, m, j0, n))
+				sameBits(t, fmt.Sprintf("k=%d from column %d", k, j0), c.View(0, m, 0, n-j0),
+					want.View(0, m, j0, n))
 				for i := m; i < c.Rows; i++ {
 					for _, v := range c.Row(i) {
 						if v != 0 {

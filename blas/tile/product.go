@@ -56,7 +56,8 @@ type sizes struct {
 // blockSizes: 192 rows at a KC of 384 take 576 KiB, which leaves room in a second-level cache of 1
 // MiB. 8 MiB of B are one worker's share of a last-level cache, and so much work that the workers
 // rarely synchronize.
-var blockSizes = sizes{rows: 192, least: 48, cols: 4096, packed: 1 << 20, panels: 10, directSide: 320, directRows: 96}
+var blockSizes = sizes{rows: 192, least: 48, cols: 4096, packed: 1 << 20, panels: 10, directSide: 320,
+	directRows: 96}
 
 // tasksEach is the desired number of tasks for each worker, to balance their speeds.
 const tasksEach = 8

@@ -99,7 +99,8 @@ func (j *job) tallRows(i0, i1 int) int {
 			packed, depth := j.panels(b)
 			a, aRow, aCol := j.place(i, l0)
 			for from := j.j0; from < j.j1; from += t.NR {
-				t.Direct(step, min(t.NR, j.j1-from), depth, j.Alpha, beta, a, aRow, aCol, packed[(from-j.j0)*depth:], t.NR, c.Data[i*c.Stride+from:], c.Stride)
+				t.Direct(step, min(t.NR, j.j1-from), depth, j.Alpha, beta, a, aRow, aCol,
+					packed[(from-j.j0)*depth:], t.NR, c.Data[i*c.Stride+from:], c.Stride)
 			}
 			beta = 1
 		}

@@ -134,7 +134,8 @@ func sameBits(t *testing.T, what string, got, want blas.Matrix) {
 	t.Helper()
 	for i := range want.Rows {
 		for j, v := range want.Row(i) {
-			if math.Float64bits(got.At(i, j)) != math.Float64bits(v) && !(math.IsNaN(v) && math.IsNaN(got.At(i, j))) {
+			if math.Float64bits(got.At(i, j)) != math.Float64bits(v) &&
+				!(math.IsNaN(v) && math.IsNaN(got.At(i, j))) {
 				t.Fatalf("%s: element (%d,%d) is %v, was %v: want the same bits", what, i, j, got.At(i, j), v)
 			}
 		}
@@ -193,7 +194,8 @@ func TestPack(t *testing.T) {
 							want = m.At(l0+l, i0+i)
 						}
 						if got := panels[i/width*width*9+l*width+i%width]; got != want {
-							t.Fatalf("width=%d,byRow=%t: lane %d, depth %d is %v: want %v", width, byRow, i, l, got, want)
+							t.Fatalf("width=%d,byRow=%t: lane %d, depth %d is %v: want %v", width, byRow, i,
+								l, got, want)
 						}
 					}
 				}
@@ -222,7 +224,8 @@ func TestAllocations(t *testing.T) {
 	x, c := blas.NewMatrix(64, 64), blas.NewMatrix(64, 64)
 	allocs := testing.AllocsPerRun(100, func() {
 		n.Multiply(Product{Alpha: 1, A: Operand{Matrix: x}, B: Operand{Matrix: x}, C: c})
-		n.Multiply(Product{Alpha: 1, A: Operand{Matrix: x}, B: Operand{Matrix: x, Trans: true}, C: c, Lower: true})
+		n.Multiply(Product{Alpha: 1, A: Operand{Matrix: x}, B: Operand{Matrix: x, Trans: true}, C: c,
+			Lower: true})
 	})
 	if allocs >= 1 && !racetest.Enabled { // the race detector empties pools at random
 		t.Errorf("%v allocations for two small products: want none", allocs)
@@ -255,7 +258,8 @@ func TestEach(t *testing.T) {
 
 // TestWorkersFor: each worker has its share of the work, and the nest has no more than its workers.
 func TestWorkersFor(t *testing.T) {
-	for flops, want := range map[float64]int{0: 1, parallelFlops - 1: 1, parallelFlops: 2, 3 * parallelFlops: 4, 1e3 * parallelFlops: 6, math.Inf(1): 6} {
+	for flops, want := range map[float64]int{0: 1, parallelFlops - 1: 1, parallelFlops: 2,
+		3 * parallelFlops: 4, 1e3 * parallelFlops: 6, math.Inf(1): 6} {
 		if got := New(nil, 6).WorkersFor(flops); got != want {
 			t.Errorf("%g flops: %d workers, want %d", flops, got, want)
 		}

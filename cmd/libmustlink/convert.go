@@ -63,7 +63,8 @@ func pointsOf(p *C.mustlink_points) *abi.Points {
 			Type: int32(p._type), Rows: int64(p.rows), Cols: int64(p.columns), Data: p.data,
 			RowStride: int64(p.row_stride), ColStride: int64(p.column_stride),
 		},
-		RowStart: unsafe.Pointer(p.row_start), Column: unsafe.Pointer(p.column), Diagonal: unsafe.Pointer(p.diagonal),
+		RowStart: unsafe.Pointer(p.row_start), Column: unsafe.Pointer(p.column),
+		Diagonal: unsafe.Pointer(p.diagonal),
 	}
 }
 
@@ -82,7 +83,8 @@ func linksOf(l *C.mustlink_links) *abi.Links {
 		return nil
 	}
 	return &abi.Links{
-		Pairs: int64(l.pairs), Pair: unsafe.Pointer(l.pair), Sign: unsafe.Pointer(l.sign), Weight: unsafe.Pointer(l.weight), Bound: unsafe.Pointer(l.bound),
+		Pairs: int64(l.pairs), Pair: unsafe.Pointer(l.pair), Sign: unsafe.Pointer(l.sign),
+		Weight: unsafe.Pointer(l.weight), Bound: unsafe.Pointer(l.bound),
 		Triplets: int64(l.triplets), Triplet: unsafe.Pointer(l.triplet),
 		Rows: int64(l.rows), Group: unsafe.Pointer(l.group), Label: unsafe.Pointer(l.label),
 	}
@@ -111,7 +113,8 @@ func reporter(progress C.mustlink_progress, user unsafe.Pointer) func(*algorithm
 			defer C.free(unsafe.Pointer(stage))
 			r = C.mustlink_report{
 				stage: stage, done: C.int64_t(p.Done), total: C.int64_t(p.Total),
-				objective: C.double(p.Objective), residual: C.double(p.Residual), seconds: C.double(p.Elapsed.Seconds()),
+				objective: C.double(p.Objective), residual: C.double(p.Residual),
+				seconds: C.double(p.Elapsed.Seconds()),
 			}
 		}
 		return C.mustlinkCallProgress(progress, user, &r) == 0

@@ -60,7 +60,8 @@ func ofModel(m C.mustlink_model, message *C.char, body func(*mustlink.Model) err
 }
 
 // withModel calls body with an engine and a model that runs on it.
-func withModel(e C.mustlink_engine, m C.mustlink_model, message *C.char, body func(*engine.Engine, *mustlink.Model) error) C.int {
+func withModel(e C.mustlink_engine, m C.mustlink_model, message *C.char,
+	body func(*engine.Engine, *mustlink.Model) error) C.int {
 	return onEngine(e, message, func(eng *engine.Engine) error {
 		model, err := modelOn(eng, m)
 		if err != nil {
@@ -81,7 +82,8 @@ func modelOn(eng *engine.Engine, m C.mustlink_model) (*mustlink.Model, error) {
 }
 
 // newModel calls body with an engine, and returns a handle of the new model to the caller.
-func newModel(e C.mustlink_engine, out *C.mustlink_model, message *C.char, body func(*engine.Engine) (*mustlink.Model, error)) C.int {
+func newModel(e C.mustlink_engine, out *C.mustlink_model, message *C.char,
+	body func(*engine.Engine) (*mustlink.Model, error)) C.int {
 	return guarded(message, func() error {
 		if err := checkOutput(out); err != nil {
 			return err
@@ -116,7 +118,8 @@ func mustlinkEngineNew(abiVersion C.int32_t, options *C.char, out *C.mustlink_en
 }
 
 //export mustlinkEngineInfo
-func mustlinkEngineInfo(e C.mustlink_engine, buffer *C.char, capacity C.int64_t, size *C.int64_t, message *C.char) C.int {
+func mustlinkEngineInfo(e C.mustlink_engine, buffer *C.char, capacity C.int64_t, size *C.int64_t,
+	message *C.char) C.int {
 	return onEngine(e, message, func(eng *engine.Engine) error {
 		return bufferOf(unsafe.Pointer(buffer), capacity, size).WriteJSON(abi.EngineInfo(eng))
 	})
@@ -135,25 +138,30 @@ func mustlinkMethods(buffer *C.char, capacity C.int64_t, size *C.int64_t, messag
 }
 
 //export mustlinkSampleLinks
-func mustlinkSampleLinks(label *C.int64_t, rows, must, cannot C.int64_t, seed C.uint64_t, pair *C.int64_t, message *C.char) C.int {
+func mustlinkSampleLinks(label *C.int64_t, rows, must, cannot C.int64_t, seed C.uint64_t, pair *C.int64_t,
+	message *C.char) C.int {
 	return guarded(message, func() error {
-		return abi.SampleLinks(unsafe.Pointer(label), int64(rows), int64(must), int64(cannot), uint64(seed), unsafe.Pointer(pair))
+		return abi.SampleLinks(unsafe.Pointer(label), int64(rows), int64(must), int64(cannot), uint64(seed),
+			unsafe.Pointer(pair))
 	})
 }
 
 //export mustlinkFit
-func mustlinkFit(e C.mustlink_engine, method, options *C.char, points *C.mustlink_points, links *C.mustlink_links,
+func mustlinkFit(e C.mustlink_engine, method, options *C.char, points *C.mustlink_points,
+	links *C.mustlink_links,
 	control *C.mustlink_control, out *C.mustlink_model, message *C.char) C.int {
 	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
 		if err := checkText(method, "the method"); err != nil {
 			return nil, err
 		}
-		return abi.Fit(turns, eng, text(method), text(options), pointsOf(points), linksOf(links), controlOf(control))
+		return abi.Fit(turns, eng, text(method), text(options), pointsOf(points), linksOf(links),
+			controlOf(control))
 	})
 }
 
 //export mustlinkUpdate
-func mustlinkUpdate(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points, links *C.mustlink_links,
+func mustlinkUpdate(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points,
+	links *C.mustlink_links,
 	control *C.mustlink_control, out *C.mustlink_model, message *C.char) C.int {
 	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
 		old, err := modelOn(eng, m)
@@ -178,7 +186,8 @@ func mustlinkModelSize(m C.mustlink_model, dimensions, features *C.int64_t, mess
 }
 
 //export mustlinkEmbed
-func mustlinkEmbed(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_points, control *C.mustlink_control, out *C.mustlink_matrix, message *C.char) C.int {
+func mustlinkEmbed(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_points,
+	control *C.mustlink_control, out *C.mustlink_matrix, message *C.char) C.int {
 	return withModel(e, m, message, func(eng *engine.Engine, model *mustlink.Model) error {
 		to, err := arrayOf(out)
 		if err != nil {
@@ -189,7 +198,8 @@ func mustlinkEmbed(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_p
 }
 
 //export mustlinkGram
-func mustlinkGram(e C.mustlink_engine, m C.mustlink_model, x, y *C.mustlink_points, control *C.mustlink_control, out *C.mustlink_matrix, message *C.char) C.int {
+func mustlinkGram(e C.mustlink_engine, m C.mustlink_model, x, y *C.mustlink_points,
+	control *C.mustlink_control, out *C.mustlink_matrix, message *C.char) C.int {
 	return withModel(e, m, message, func(eng *engine.Engine, model *mustlink.Model) error {
 		to, err := arrayOf(out)
 		if err != nil {
@@ -207,7 +217,8 @@ func mustlinkEuclideanDistances(e C.mustlink_engine, m C.mustlink_model, points 
 }
 
 //export mustlinkDistances
-func mustlinkDistances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_points, pair *C.int64_t, pairs C.int64_t,
+func mustlinkDistances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_points, pair *C.int64_t,
+	pairs C.int64_t,
 	control *C.mustlink_control, out *C.double, message *C.char) C.int {
 	return distances(e, m, points, pair, pairs, control, true, out, message)
 }
@@ -216,20 +227,23 @@ func distances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_point
 	pairs C.int64_t,
 	control *C.mustlink_control, squared bool, out *C.double, message *C.char) C.int {
 	return withModel(e, m, message, func(eng *engine.Engine, model *mustlink.Model) error {
-		return abi.Distances(eng, model, pointsOf(points), unsafe.Pointer(pair), int64(pairs), controlOf(control),
+		return abi.Distances(eng, model, pointsOf(points), unsafe.Pointer(pair), int64(pairs),
+			controlOf(control),
 			squared, unsafe.Pointer(out))
 	})
 }
 
 //export mustlinkModelInfo
-func mustlinkModelInfo(m C.mustlink_model, buffer *C.char, capacity C.int64_t, size *C.int64_t, message *C.char) C.int {
+func mustlinkModelInfo(m C.mustlink_model, buffer *C.char, capacity C.int64_t, size *C.int64_t,
+	message *C.char) C.int {
 	return ofModel(m, message, func(model *mustlink.Model) error {
 		return bufferOf(unsafe.Pointer(buffer), capacity, size).WriteJSON(abi.ModelInfo(model))
 	})
 }
 
 //export mustlinkRemarks
-func mustlinkRemarks(m C.mustlink_model, points *C.mustlink_points, buffer *C.char, capacity C.int64_t, size *C.int64_t, message *C.char) C.int {
+func mustlinkRemarks(m C.mustlink_model, points *C.mustlink_points, buffer *C.char, capacity C.int64_t,
+	size *C.int64_t, message *C.char) C.int {
 	return ofModel(m, message, func(model *mustlink.Model) error {
 		remarks, err := abi.Remarks(model, pointsOf(points))
 		if err != nil {
@@ -270,13 +284,19 @@ func mustlinkLoad(e C.mustlink_engine, path *C.char, out *C.mustlink_model, mess
 }
 
 //export mustlinkSaveBytes
-func mustlinkSaveBytes(m C.mustlink_model, buffer unsafe.Pointer, capacity C.int64_t, size *C.int64_t, message *C.char) C.int {
-	return ofModel(m, message, func(model *mustlink.Model) error { return bufferOf(buffer, capacity, size).SaveBytes(model) })
+func mustlinkSaveBytes(m C.mustlink_model, buffer unsafe.Pointer, capacity C.int64_t, size *C.int64_t,
+	message *C.char) C.int {
+	return ofModel(m, message, func(model *mustlink.Model) error {
+		return bufferOf(buffer, capacity, size).SaveBytes(model)
+	})
 }
 
 //export mustlinkLoadBytes
-func mustlinkLoadBytes(e C.mustlink_engine, bytes unsafe.Pointer, size C.int64_t, out *C.mustlink_model, message *C.char) C.int {
-	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) { return abi.LoadBytes(eng, bytes, int64(size)) })
+func mustlinkLoadBytes(e C.mustlink_engine, bytes unsafe.Pointer, size C.int64_t, out *C.mustlink_model,
+	message *C.char) C.int {
+	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
+		return abi.LoadBytes(eng, bytes, int64(size))
+	})
 }
 
 //export mustlinkModelFree

@@ -8,6 +8,7 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "libmustlink: this is a C library, and the build has no cgo: want CGO_ENABLED=1 and a C compiler")
+	fmt.Fprintln(os.Stderr,
+		"libmustlink: this is a C library, and the build has no cgo: want CGO_ENABLED=1 and a C compiler")
 	os.Exit(2)
 }

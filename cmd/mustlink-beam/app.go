@@ -42,7 +42,8 @@ func (a *app) print(r *report, more func(w io.Writer)) error {
 	}
 	return a.Print(r, func(w io.Writer) {
 		if !a.Quiet {
-			fmt.Fprintf(w, "%s\t%d rows of %d files in %d elements, on %s in %.1f s\n", r.Command, r.Rows, r.Files, r.Elements, r.Job.Runner, r.Job.Seconds)
+			fmt.Fprintf(w, "%s\t%d rows of %d files in %d elements, on %s in %.1f s\n", r.Command, r.Rows,
+				r.Files, r.Elements, r.Job.Runner, r.Job.Seconds)
 		}
 		if more != nil {
 			more(w)

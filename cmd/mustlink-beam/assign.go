@@ -42,5 +42,7 @@ func (a *app) runAssign(cmd *cobra.Command, args []string, g *assignFlags) error
 	if _, err := t.checkPoints(g.centers, "centers"); err != nil {
 		return err
 	}
-	return t.perElement(nil, func(s beam.Scope, out shard.Output) { kmeans.Assign(s, t.config, t.set.Elements, g.centers, out) })
+	return t.perElement(nil, func(s beam.Scope, out shard.Output) {
+		kmeans.Assign(s, t.config, t.set.Elements, g.centers, out)
+	})
 }

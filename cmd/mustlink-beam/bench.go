@@ -57,7 +57,9 @@ func (b *benchFlags) addModel(cmd *cobra.Command) {
 func (b *benchFlags) addSeed(cmd *cobra.Command, fixes string) {
 	f := cmd.Flags()
 	f.Uint64Var(&b.seed, "seed", 1, "number that fixes "+fixes)
-	f.StringVar(&b.dir, "dir", "", "the `FOLDER` for rows and results, which are removed at the end (default: the folder for temporary files)")
+	f.StringVar(&b.dir, "dir", "",
+		"the `FOLDER` for rows and results, which are removed at the end (default: the folder for "+
+			"temporary files)")
 }
 
 // addRounds adds the flags of measurements that are repeated.
@@ -149,7 +151,8 @@ func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (
 	if err != nil {
 		return nil, err
 	}
-	m, err := mustlink.Fit(ctx, mustlink.FromData(&dataset.Data{Points: x}), set, mustlink.Method("kbeta"), mustlink.Param("landmarks", fmt.Sprint(b.landmarks)),
+	m, err := mustlink.Fit(ctx, mustlink.FromData(&dataset.Data{Points: x}), set, mustlink.Method("kbeta"),
+		mustlink.Param("landmarks", fmt.Sprint(b.landmarks)),
 		mustlink.Unprepared(), mustlink.Seed(b.seed), mustlink.Engine(eng))
 	if err != nil {
 		return nil, err

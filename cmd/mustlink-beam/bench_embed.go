@@ -67,7 +67,8 @@ func (a *app) benchEmbed(ctx context.Context, b *benchFlags) error {
 				return err
 			}
 			begin := time.Now()
-			_, _, err := runProgram(ctx, side.program, "embed", model, "-i", rows, "-o", filepath.Join(out, "y.npy"), "--workers", workers, "-q")
+			_, _, err := runProgram(ctx, side.program, "embed", model, "-i", rows, "-o",
+				filepath.Join(out, "y.npy"), "--workers", workers, "-q")
 			if err != nil {
 				return err
 			}
@@ -98,7 +99,8 @@ func median(v []float64) float64 {
 }
 
 func (f embedResults) text(w io.Writer) {
-	fmt.Fprintf(w, "embed\t%d x %d rows, %d coordinates of %d landmarks\n", f.Rows, f.Features, f.Dim, f.Landmarks)
+	fmt.Fprintf(w, "embed\t%d x %d rows, %d coordinates of %d landmarks\n", f.Rows, f.Features, f.Dim,
+		f.Landmarks)
 	fmt.Fprintf(w, "mustlink\t%.0f rows per second\n", float64(f.Rows)/median(f.Local))
 	fmt.Fprintf(w, "mustlink-beam\t%.0f rows per second\n", float64(f.Rows)/median(f.Beam))
 	fmt.Fprintf(w, "ratio\t%.3f (%.3f to %.3f in %d rounds)\n", f.Ratio, f.Least, f.Most, len(f.Beam))

@@ -63,8 +63,10 @@ func (a *app) benchFit(ctx context.Context, b *benchFlags) error {
 		}
 	}
 	fit := func(report any, program, rows, model string, more ...string) (memory int64, err error) {
-		return runJSON(ctx, report, program, append([]string{"fit", "-m", "kbeta", "-i", rows, "-c", b.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
-			"--seed", fmt.Sprint(b.seed), "-o", model, "--workers", fmt.Sprint(a.Workers)}, more...)...)
+		return runJSON(ctx, report, program,
+			append([]string{"fit", "-m", "kbeta", "-i", rows, "-c", b.at("links.csv"), "-p",
+				fmt.Sprint("landmarks=", b.landmarks),
+				"--seed", fmt.Sprint(b.seed), "-o", model, "--workers", fmt.Sprint(a.Workers)}, more...)...)
 	}
 	f := fitResults{Rows: b.rows, Features: b.features, Landmarks: b.landmarks}
 	var err error
@@ -72,7 +74,8 @@ func (a *app) benchFit(ctx context.Context, b *benchFlags) error {
 		return err
 	}
 	f.Gathered, f.Seconds = r.Figures.Gathered, r.Job.Seconds
-	if f.Local, err = fit(new(any), b.mustlink, b.at("all.npy"), b.at("local.mlk"), "--prepare", "none"); err != nil {
+	if f.Local, err = fit(new(any), b.mustlink, b.at("all.npy"), b.at("local.mlk"), "--prepare",
+		"none"); err != nil {
 		return err
 	}
 	if f.Same, err = sameModel(b.at("beam.mlk"), b.at("local.mlk")); err != nil {
@@ -113,7 +116,8 @@ func sameModel(a, b string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		f.Header.Status, f.Header.Fingerprint, f.Header.LibraryVersion, f.Header.Build = json.RawMessage("{}"), "", "", ""
+		f.Header.Status, f.Header.Fingerprint, f.Header.LibraryVersion,
+			f.Header.Build = json.RawMessage("{}"), "", "", ""
 		if _, err := f.WriteTo(&texts[i]); err != nil {
 			return false, err
 		}
@@ -126,7 +130,9 @@ func (f fitResults) text(w io.Writer) {
 	if !f.Same {
 		same = "NOT that of mustlink fit"
 	}
-	fmt.Fprintf(w, "fit\tkbeta on %d x %d rows in %d files, %d landmarks, %.0f rows gathered in %.1f s\n", f.Rows, f.Features, parts, f.Landmarks, f.Gathered, f.Seconds)
+	fmt.Fprintf(w, "fit\tkbeta on %d x %d rows in %d files, %d landmarks, %.0f rows gathered in %.1f s\n",
+		f.Rows, f.Features, parts, f.Landmarks, f.Gathered, f.Seconds)
 	fmt.Fprintf(w, "model\t%s\n", same)
-	fmt.Fprintf(w, "peak memory\t%.2f GiB; mustlink fit %.2f GiB\n", float64(f.Beam)/(1<<30), float64(f.Local)/(1<<30))
+	fmt.Fprintf(w, "peak memory\t%.2f GiB; mustlink fit %.2f GiB\n", float64(f.Beam)/(1<<30),
+		float64(f.Local)/(1<<30))
 }

@@ -27,7 +27,8 @@ with five starts. Print both inertias and their ratio. 2 million rows of 20 feat
 		Args:    usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return b.measure(a.Check(cmd), func(ctx context.Context) error {
-				return a.benchKMeans(ctx, &b, clusters, "--iterations", fmt.Sprint(iterations), "--tol", fmt.Sprint(tol))
+				return a.benchKMeans(ctx, &b, clusters, "--iterations", fmt.Sprint(iterations), "--tol",
+					fmt.Sprint(tol))
 			})
 		},
 	}
@@ -51,12 +52,14 @@ type kmeansResults struct {
 
 func (a *app) benchKMeans(ctx context.Context, b *benchFlags, clusters int, more ...string) error {
 	if clusters < 1 || clusters > b.rows {
-		return usage.Errorf("--clusters is %d: want a number from 1 to %d, the number of rows", clusters, b.rows)
+		return usage.Errorf("--clusters is %d: want a number from 1 to %d, the number of rows", clusters,
+			b.rows)
 	}
 	x := b.blobs(clusters)
 	for p := range parts {
 		lo, hi := p*x.Rows/parts, (p+1)*x.Rows/parts
-		if err := dataset.WriteMatrix(b.part(p), hi-lo, x.Cols, x.Data[lo*x.Cols:], x.Cols, nil, dataset.WriteOptions{}); err != nil {
+		if err := dataset.WriteMatrix(b.part(p), hi-lo, x.Cols, x.Data[lo*x.Cols:], x.Cols, nil,
+			dataset.WriteOptions{}); err != nil {
 			return err
 		}
 	}
@@ -64,7 +67,8 @@ func (a *app) benchKMeans(ctx context.Context, b *benchFlags, clusters int, more
 		Job     struct{ Seconds float64 }
 		Figures struct{ Inertia, Iterations float64 }
 	}
-	args := append([]string{"kmeans", "-i", b.at("part-*.npy"), "-n", fmt.Sprint(clusters), "--seed", fmt.Sprint(b.seed),
+	args := append([]string{"kmeans", "-i", b.at("part-*.npy"), "-n", fmt.Sprint(clusters), "--seed",
+		fmt.Sprint(b.seed),
 		"-o", b.at("centers.npy"), "--workers", fmt.Sprint(a.Workers)}, more...)
 	if _, err := runJSON(ctx, &r, b.self, args...); err != nil {
 		return err
@@ -77,7 +81,8 @@ func (a *app) benchKMeans(ctx context.Context, b *benchFlags, clusters int, more
 	if err != nil {
 		return err
 	}
-	f := kmeansResults{Rows: b.rows, Features: b.features, Clusters: clusters, Local: best.Inertia, Beam: r.Figures.Inertia,
+	f := kmeansResults{Rows: b.rows, Features: b.features, Clusters: clusters, Local: best.Inertia,
+		Beam:  r.Figures.Inertia,
 		Ratio: r.Figures.Inertia / best.Inertia, Iterations: r.Figures.Iterations, Seconds: r.Job.Seconds}
 	return a.Print(f, f.text)
 }
@@ -97,7 +102,8 @@ func (b *benchFlags) blobs(clusters int) blas.Matrix {
 }
 
 func (f kmeansResults) text(w io.Writer) {
-	fmt.Fprintf(w, "kmeans\t%d x %d rows, %d clusters, %.0f iterations in %.1f s\n", f.Rows, f.Features, f.Clusters, f.Iterations, f.Seconds)
+	fmt.Fprintf(w, "kmeans\t%d x %d rows, %d clusters, %.0f iterations in %.1f s\n", f.Rows, f.Features,
+		f.Clusters, f.Iterations, f.Seconds)
 	fmt.Fprintf(w, "inertia\t%.8g; of the library's best of five starts %.8g\n", f.Beam, f.Local)
 	fmt.Fprintf(w, "ratio\t%.5f\n", f.Ratio)
 }

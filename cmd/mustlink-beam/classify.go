@@ -31,7 +31,8 @@ each run of rows: labels.csv becomes labels-00000-of-00042.csv and so on.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runClassify(cmd, args, &c) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.training.Pattern, "train", "", "`PATTERN` of the files of labeled rows, in the formats of -i")
+	f.StringVar(&c.training.Pattern, "train", "",
+		"`PATTERN` of the files of labeled rows, in the formats of -i")
 	c.addInput(cmd)
 	f.IntVar(&c.training.Neighbors, "neighbors", 4, "number of neighbors that vote on a label")
 	c.addOutput(cmd, "the name `LABELS` of the output files (.csv, .csv.gz)")
@@ -59,5 +60,7 @@ func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) e
 		return &fault.ShapeError{What: "number of features of " + t.set.Files[0], Got: t.set.Dim,
 			Want: fmt.Sprintf("%d, as %s has", training.Dim, c.training.Pattern)}
 	}
-	return t.perElement(nil, func(s beam.Scope, out shard.Output) { rows.Classify(s, t.config, c.training, t.set.Elements, out) }, "csv")
+	return t.perElement(nil, func(s beam.Scope, out shard.Output) {
+		rows.Classify(s, t.config, c.training, t.set.Elements, out)
+	}, "csv")
 }

@@ -103,7 +103,8 @@ func (a *app) benchCosts(ctx context.Context, b *benchFlags) error {
 		return err
 	}
 	const block = 1 << 14
-	x := &points.Dense{N: block, D: b.features, Data: normal(rand.New(rand.NewPCG(b.seed, 3)), block*b.features)}
+	x := &points.Dense{N: block, D: b.features,
+		Data: normal(rand.New(rand.NewPCG(b.seed, 3)), block*b.features)}
 	seconds, err := fastest(b.rounds+1, func() error {
 		_, err := fitted.Record().Model.Embed(ctx, eng, x)
 		return err
@@ -190,7 +191,9 @@ func (a *app) elementSeconds(ctx context.Context, b *benchFlags, model string) (
 	if err := os.Mkdir(out, 0o777); err != nil {
 		return 0, err
 	}
-	done, err := job.Run(ctx, a.runner, infallible(func(s beam.Scope) { rows.Embed(s, c, set.Elements, shard.Output{Path: filepath.Join(out, "y.npy")}) }))
+	done, err := job.Run(ctx, a.runner, infallible(func(s beam.Scope) {
+		rows.Embed(s, c, set.Elements, shard.Output{Path: filepath.Join(out, "y.npy")})
+	}))
 	if err != nil {
 		return 0, err
 	}
@@ -199,13 +202,17 @@ func (a *app) elementSeconds(ctx context.Context, b *benchFlags, model string) (
 
 func (f costResults) text(w io.Writer) {
 	m := f.Machine
-	fmt.Fprintf(w, "One machine reads %.2f GB and writes %.2f GB of .npy a second, does %.1f GF/s in a kernel model's map, and has a fixed cost of %.1f ms an element.\n\n",
+	fmt.Fprintf(w, "One machine reads %.2f GB and writes %.2f GB of .npy a second, does %.1f GF/s in a "+
+		"kernel model's map, and has a fixed cost of %.1f ms an element.\n\n",
 		m.Read/1e9, m.Write/1e9, m.Flops/1e9, 1e3*m.Element)
-	fmt.Fprintf(w, "`embed` of %d features to %d coordinates by a model of %d landmarks:\n\n", f.Shape.Features, f.Shape.Dim, f.Shape.Landmarks)
-	fmt.Fprintln(w, "| rows | machines | elements | read | written | shuffled | time |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	fmt.Fprintf(w, "`embed` of %d features to %d coordinates by a model of %d landmarks:\n\n",
+		f.Shape.Features, f.Shape.Dim, f.Shape.Landmarks)
+	fmt.Fprintln(w, "| rows | machines | elements | read | written | shuffled | time |\n| ---: | ---: | "+
+		"---: | ---: | ---: | ---: | ---: |")
 	for _, c := range f.Embed {
 		fmt.Fprintf(w, "| %.0e | %.0f | %.0f | %s | %s | %s | %s |\n", c.Rows, c.Machines, c.Elements,
-			inUnits(8*c.Rows*float64(f.Shape.Features)), inUnits(8*c.Rows*float64(f.Shape.Dim)), inUnits(c.Shuffled), inTime(c.Seconds))
+			inUnits(8*c.Rows*float64(f.Shape.Features)), inUnits(8*c.Rows*float64(f.Shape.Dim)),
+			inUnits(c.Shuffled), inTime(c.Seconds))
 	}
 }
 

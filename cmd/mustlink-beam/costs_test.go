@@ -30,7 +30,8 @@ func TestCosts(t *testing.T) {
 	m := machine{Read: 1e9, Write: 1e9, Flops: 1e9, Element: 1}
 	more := m
 	more.Element = 2
-	if got, want := more.embed(s, n, 1e9).Seconds-m.embed(s, n, 1e9).Seconds, n/shard.DefaultRows; math.Abs(got-want) > 1e-9*want {
+	if got, want := more.embed(s, n, 1e9).Seconds-m.embed(s, n, 1e9).Seconds,
+		n/shard.DefaultRows; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("elements take %g s: want %g", got, want)
 	}
 	for v, want := range map[float64]string{999: "999 B", 1e3: "1 kB", 8e12: "8 TB", 2e18: "2e+03 PB"} {
@@ -42,13 +43,16 @@ func TestCosts(t *testing.T) {
 
 // The measurements run on small problems.
 func TestBench(t *testing.T) {
-	text := done(t, "bench", "costs", "--rows", "2000", "--features", "4", "--landmarks", "10", "--rounds", "1", "--dir", t.TempDir())
-	if !strings.Contains(text, "| 1e+10 | 1000 |") || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+	text := done(t, "bench", "costs", "--rows", "2000", "--features", "4", "--landmarks", "10", "--rounds",
+		"1", "--dir", t.TempDir())
+	if !strings.Contains(text, "| 1e+10 | 1000 |") || strings.Contains(text, "NaN") ||
+		strings.Contains(text, "Inf") {
 		t.Errorf("%s", text)
 	}
 	// This program takes the part of mustlink, because it accepts the same arguments.
 	t.Setenv(asCommand, "1")
-	text = done(t, "bench", "embed", "--rows", "3000", "--features", "4", "--landmarks", "10", "--rounds", "1", "--dir", t.TempDir(), "--mustlink", program(t))
+	text = done(t, "bench", "embed", "--rows", "3000", "--features", "4", "--landmarks", "10", "--rounds",
+		"1", "--dir", t.TempDir(), "--mustlink", program(t))
 	if !strings.Contains(text, "ratio") {
 		t.Errorf("%s", text)
 	}

@@ -35,5 +35,7 @@ func (a *app) runEmbed(cmd *cobra.Command, args []string, e *jobFlags) error {
 	if err != nil {
 		return err
 	}
-	return t.perElement(nil, func(s beam.Scope, out shard.Output) { rows.Embed(s, t.config, t.set.Elements, out) })
+	return t.perElement(nil, func(s beam.Scope, out shard.Output) {
+		rows.Embed(s, t.config, t.set.Elements, out)
+	})
 }

@@ -39,9 +39,11 @@ use all rows there, use these here.`,
 	f.StringVarP(&fl.task.Method, "method", "m", "", "`METHOD`: "+strings.Join(fitting.Methods(), ", "))
 	fl.addInput(cmd)
 	f.StringVarP(&fl.task.Links, "links", "c", "", "the file of `LINKS` or chunklets")
-	f.StringVarP(&fl.task.Kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
+	f.StringVarP(&fl.task.Kernel, "kernel", "k", "",
+		"`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
-	f.StringVar(&fl.task.Landmarks, "landmarks", "", "for kbeta: the `FILE` of the row numbers of the landmarks, as 'landmarks --save-rows' writes it")
+	f.StringVar(&fl.task.Landmarks, "landmarks", "",
+		"for kbeta: the `FILE` of the row numbers of the landmarks, as 'landmarks --save-rows' writes it")
 	usage.SeedFlag(f, &fl.task.Seed)
 	fl.addOutput(cmd, "the `MODEL` file to write")
 	return cmd
@@ -68,7 +70,8 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 		a.Warnf("%s", warning)
 	}
 	return a.print(r, func(w io.Writer) {
-		fmt.Fprintf(w, "model\t%s on %d of %d rows gathered, kernel %s, %d dimensions\n", found.Method, found.FitRows, found.Gathered, found.Kernel, found.Dim)
+		fmt.Fprintf(w, "model\t%s on %d of %d rows gathered, kernel %s, %d dimensions\n", found.Method,
+			found.FitRows, found.Gathered, found.Kernel, found.Dim)
 		fmt.Fprintf(w, "links\t%d must-links, %d cannot-links\n", found.MustLinks, found.CannotLinks)
 	})
 }

@@ -19,8 +19,11 @@ type jobFlags struct {
 
 func (j *jobFlags) addInput(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&j.input, "input", "i", "", "`PATTERN` of the input files, such as 'part-*.npy': "+session.Endings(", ")+", each also .gz; separate several patterns by commas")
-	f.IntVar(&j.rows, "element-rows", shard.DefaultRows, "maximum number of rows of an element, which is processed at once and becomes one file")
+	f.StringVarP(&j.input, "input", "i", "",
+		"`PATTERN` of the input files, such as 'part-*.npy': "+session.Endings(
+			", ")+", each also .gz; separate several patterns by commas")
+	f.IntVar(&j.rows, "element-rows", shard.DefaultRows,
+		"maximum number of rows of an element, which is processed at once and becomes one file")
 }
 
 // addOutput adds the flag of the output, with the given help text, and those of bad rows.
@@ -32,8 +35,10 @@ func (j *jobFlags) addOutput(cmd *cobra.Command, output string) {
 // addBad adds the flags for bad rows.
 func (j *jobFlags) addBad(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&j.badRows, "bad-rows", "leave out bad rows, up to this `LIMIT`: a number such as 100, or a share such as 0.5%")
-	f.StringVar(&j.badOutput, "bad-output", "", "the `FILE` (.csv) that names the lists of bad rows: file, row, offset, column, reason")
+	f.Var(&j.badRows, "bad-rows",
+		"leave out bad rows, up to this `LIMIT`: a number such as 100, or a share such as 0.5%")
+	f.StringVar(&j.badOutput, "bad-output", "",
+		"the `FILE` (.csv) that names the lists of bad rows: file, row, offset, column, reason")
 }
 
 // badPattern returns the pattern of the files that list bad rows.

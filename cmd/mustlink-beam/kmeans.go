@@ -40,9 +40,11 @@ iterations takes one pass. The result is bit-identical on every runner and with 
 	f.IntVarP(&k.o.K, "clusters", "n", 0, "number of clusters `K`")
 	f.StringVar(&k.centers, "centers", "", "the `FILE` of the initial centers, instead of those of k-means||")
 	f.IntVar(&k.o.Rounds, "rounds", kmeans.DefaultRounds, "rounds of k-means||")
-	f.IntVar(&k.o.Draw, "draw", 0, "approximate number of rows that a round draws; 0: twice the clusters, at least 256")
+	f.IntVar(&k.o.Draw, "draw", 0,
+		"approximate number of rows that a round draws; 0: twice the clusters, at least 256")
 	f.IntVar(&k.o.Iterations, "iterations", kmeans.DefaultIterations, "maximum number of Lloyd's iterations")
-	f.Float64Var(&k.o.Tol, "tol", kmeans.DefaultTol, "tolerance: stop when an iteration lowers the inertia by at most this share of it")
+	f.Float64Var(&k.o.Tol, "tol", kmeans.DefaultTol,
+		"tolerance: stop when an iteration lowers the inertia by at most this share of it")
 	usage.SeedFlag(f, &k.o.Seed)
 	k.addOutput(cmd, "the file of `CENTERS` to write (.npy, .csv, .parquet, .arrow)")
 	return cmd
@@ -79,7 +81,8 @@ func (a *app) runKMeans(cmd *cobra.Command, args []string, k *kmeansFlags) error
 		if found.Converged {
 			state = "converged"
 		}
-		fmt.Fprintf(w, "clusters\t%d, of %d to %d rows\n", found.Clusters, slices.Min(found.Sizes), slices.Max(found.Sizes))
+		fmt.Fprintf(w, "clusters\t%d, of %d to %d rows\n", found.Clusters, slices.Min(found.Sizes),
+			slices.Max(found.Sizes))
 		fmt.Fprintf(w, "inertia\t%.6g, %s after %d iterations\n", found.Inertia, state, found.Iterations)
 	})
 }
@@ -95,7 +98,9 @@ func (k *kmeansFlags) given(check *session.Checks) (given *kmeans.State) {
 				return err
 			}
 			if check.Cmd.Flags().Changed("clusters") && k.o.K != m.Rows {
-				return usage.Errorf("-n, --clusters is %d: want %d, the number of centers in %s; or leave it out", k.o.K, m.Rows, k.centers)
+				return usage.Errorf(
+					"-n, --clusters is %d: want %d, the number of centers in %s; or leave it out", k.o.K,
+					m.Rows, k.centers)
 			}
 			state := kmeans.From(m)
 			k.o.K, given = m.Rows, &state

@@ -39,8 +39,10 @@ FILE has the rows themselves, for 'neighbors --landmarks' and 'kmeans --centers'
 	l.addInput(cmd)
 	f.IntVarP(&l.o.M, "landmarks", "m", 0, "number `M` of landmarks")
 	f.StringVar(&l.o.Rule, "rule", sampling.Reservoir, "`RULE`: "+strings.Join(sampling.Rules(), ", "))
-	f.StringVar(&l.o.Weight, "weight", "", "with --rule reservoir: the `COLUMN` of weights, which is not a feature then")
-	f.StringVarP(&l.o.Kernel, "kernel", "k", "rbf:sigma=median", "with --rule leverage: `KERNEL`; bandwidth rules use a sample of 2 M rows")
+	f.StringVar(&l.o.Weight, "weight", "",
+		"with --rule reservoir: the `COLUMN` of weights, which is not a feature then")
+	f.StringVarP(&l.o.Kernel, "kernel", "k", "rbf:sigma=median",
+		"with --rule leverage: `KERNEL`; bandwidth rules use a sample of 2 M rows")
 	usage.SeedFlag(f, &l.o.Seed)
 	f.StringVarP(&l.out, "output", "o", "", "the `FILE` of landmarks to write (.npy, .csv, .parquet, .arrow)")
 	f.StringVar(&l.saveRows, "save-rows", "", "write the row numbers of the landmarks to this `FILE` (.csv)")
@@ -52,7 +54,8 @@ func (a *app) runLandmarks(cmd *cobra.Command, args []string, l *landmarksFlags)
 	check := a.Check(cmd)
 	check.Required("input", "landmarks", "output")
 	check.Do(l.o.Validate)
-	check.Refuse(l.o.Weight != "" && len(args) > 0, "--weight is given with a MODEL, whose coordinates have no such column: want one of them")
+	check.Refuse(l.o.Weight != "" && len(args) > 0,
+		"--weight is given with a MODEL, whose coordinates have no such column: want one of them")
 	t, err := a.begin(check, args, &l.jobFlags)
 	if err != nil {
 		return err
@@ -78,5 +81,7 @@ func (a *app) runLandmarks(cmd *cobra.Command, args []string, l *landmarksFlags)
 	if err != nil {
 		return err
 	}
-	return a.print(r, func(w io.Writer) { fmt.Fprintf(w, "landmarks\t%d by %s\n", found.Landmarks, l.o.Rule) })
+	return a.print(r, func(w io.Writer) {
+		fmt.Fprintf(w, "landmarks\t%d by %s\n", found.Landmarks, l.o.Rule)
+	})
 }

@@ -47,37 +47,46 @@ func TestLearnAndApply(t *testing.T) {
 	x := trial.Blobs(3, 1200, 3, 4, 0.3)
 	pattern, dir := trial.Files(t, x, trial.Sizes(x.N)), t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := os.WriteFile(at("links.csv"), []byte("i,j,link\n3,900,must\n77,1100,must\n4,5,cannot\n"), 0o666); err != nil {
+	if err := os.WriteFile(at("links.csv"), []byte("i,j,link\n3,900,must\n77,1100,must\n4,5,cannot\n"),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
-	f := summary(t, "landmarks", "-i", pattern, "-m", "30", "--rule", "kmeans||", "-o", at("landmarks.npy"), "--save-rows", at("rows.csv"))
+	f := summary(t, "landmarks", "-i", pattern, "-m", "30", "--rule", "kmeans||", "-o", at("landmarks.npy"),
+		"--save-rows", at("rows.csv"))
 	if f["landmarks"] != 30.0 {
 		t.Errorf("landmarks: %v", f)
 	}
-	if o := run(t, "fit", "-m", "kbeta", "-i", pattern, "-c", at("links.csv"), "--landmarks", at("rows.csv"), "-o", at("model.mlk")); o.code != usage.ExitOK || !strings.Contains(o.stderr, "warning: ") || !strings.Contains(o.stdout, "kbeta") {
+	if o := run(t, "fit", "-m", "kbeta", "-i", pattern, "-c", at("links.csv"), "--landmarks", at("rows.csv"),
+		"-o", at("model.mlk")); o.code != usage.ExitOK || !strings.Contains(o.stderr, "warning: ") ||
+		!strings.Contains(o.stdout, "kbeta") {
 		t.Fatalf("fit: %+v", o)
 	}
 	if _, err := catalog.Load(at("model.mlk")); err != nil {
 		t.Fatal(err)
 	}
-	f = summary(t, "kmeans", at("model.mlk"), "-i", pattern, "-n", "4", "--element-rows", "200", "-o", at("centers.npy"))
+	f = summary(t, "kmeans", at("model.mlk"), "-i", pattern, "-n", "4", "--element-rows", "200", "-o",
+		at("centers.npy"))
 	if f["rows"] != 1200.0 || f["clusters"] != 4.0 {
 		t.Errorf("kmeans: %v", f)
 	}
-	done(t, "assign", at("model.mlk"), "-i", pattern, "--centers", at("centers.npy"), "--element-rows", "200", "-o", at("clusters.npy"))
+	done(t, "assign", at("model.mlk"), "-i", pattern, "--centers", at("centers.npy"), "--element-rows", "200",
+		"-o", at("clusters.npy"))
 	inertia := 0.0
 	clusters := trial.Rows(t, shard.Output{Path: at("clusters.npy")}.Pattern())
 	for i := range clusters.N {
 		inertia += clusters.Row(i)[1]
 	}
-	if reported := f["inertia"].(float64); clusters.N != x.N || !(inertia > 0.999999*reported && inertia < 1.000001*reported) {
+	if reported := f["inertia"].(float64); clusters.N != x.N ||
+		!(inertia > 0.999999*reported && inertia < 1.000001*reported) {
 		t.Errorf("%d rows, squared distances add up to %v, inertia %v", clusters.N, inertia, reported)
 	}
-	again := summary(t, "kmeans", at("model.mlk"), "-i", pattern, "--centers", at("centers.npy"), "--tol", "0", "-o", at("more.npy"))
+	again := summary(t, "kmeans", at("model.mlk"), "-i", pattern, "--centers", at("centers.npy"), "--tol",
+		"0", "-o", at("more.npy"))
 	if again["inertia"].(float64) > (1+1e-12)*f["inertia"].(float64) {
 		t.Errorf("more iterations: inertia %v after %v", again["inertia"], f["inertia"])
 	}
-	f = summary(t, "neighbors", "-i", pattern, "-k", "3", "--landmarks", at("landmarks.npy"), "--routes", "30", "--sample", "100", "-o", at("graph.npy"))
+	f = summary(t, "neighbors", "-i", pattern, "-k", "3", "--landmarks", at("landmarks.npy"), "--routes",
+		"30", "--sample", "100", "-o", at("graph.npy"))
 	if f["recall"] != 1.0 {
 		t.Errorf("neighbors: %v, want a recall of 1", f)
 	}
@@ -92,20 +101,25 @@ func TestLearningErrors(t *testing.T) {
 	pattern, dir := trial.Files(t, x, []int{60}), t.TempDir()
 	out := filepath.Join(dir, "out.npy")
 	for want, args := range map[string][]string{
-		"--clusters is missing":    {"kmeans", "-i", pattern, "-o", out},
-		"at most 60":               {"kmeans", "-i", pattern, "-n", "61", "-o", out},
-		"[0, 1)":                   {"kmeans", "-i", pattern, "-n", "3", "--tol", "1", "-o", out},
-		"which is also read":       {"kmeans", "-i", pattern, "-n", "3", "-o", filepath.Join(filepath.Dir(pattern), "part-000.npy")},
-		"output":                   {"kmeans", "-i", pattern, "-n", "3", "-o", filepath.Join(dir, "out.idx")},
-		"centers.npy":              {"assign", "-i", pattern, "--centers", filepath.Join(dir, "centers.npy"), "-o", out},
-		"at most 59":               {"neighbors", "-i", pattern, "-k", "60", "-o", out},
-		"--routes is 0":            {"neighbors", "-i", pattern, "-k", "3", "--routes", "0", "-o", out},
-		"reservoir, kmeans||":      {"landmarks", "-i", pattern, "-m", "3", "--rule", "leverages", "-o", out},
-		"-m, --landmarks":          {"landmarks", "-i", pattern, "-m", "-1", "-o", out},
-		"kbeta, krca":              {"fit", "-m", "lmnn", "-i", pattern, "-c", pattern, "-o", out},
-		"want name=value":          {"fit", "-m", "kbeta", "-i", pattern, "-c", pattern, "-p", "landmarks", "-o", out},
-		"links.csv":                {"fit", "-m", "kbeta", "-i", pattern, "-c", filepath.Join(dir, "links.csv"), "-o", out},
-		"want none: only --rule r": {"landmarks", "-i", pattern, "-m", "3", "--rule", "kmeans||", "--weight", "w", "-o", out},
+		"--clusters is missing": {"kmeans", "-i", pattern, "-o", out},
+		"at most 60":            {"kmeans", "-i", pattern, "-n", "61", "-o", out},
+		"[0, 1)":                {"kmeans", "-i", pattern, "-n", "3", "--tol", "1", "-o", out},
+		"which is also read": {"kmeans", "-i", pattern, "-n", "3", "-o",
+			filepath.Join(filepath.Dir(pattern), "part-000.npy")},
+		"output": {"kmeans", "-i", pattern, "-n", "3", "-o", filepath.Join(dir, "out.idx")},
+		"centers.npy": {"assign", "-i", pattern, "--centers", filepath.Join(dir, "centers.npy"),
+			"-o", out},
+		"at most 59":          {"neighbors", "-i", pattern, "-k", "60", "-o", out},
+		"--routes is 0":       {"neighbors", "-i", pattern, "-k", "3", "--routes", "0", "-o", out},
+		"reservoir, kmeans||": {"landmarks", "-i", pattern, "-m", "3", "--rule", "leverages", "-o", out},
+		"-m, --landmarks":     {"landmarks", "-i", pattern, "-m", "-1", "-o", out},
+		"kbeta, krca":         {"fit", "-m", "lmnn", "-i", pattern, "-c", pattern, "-o", out},
+		"want name=value": {"fit", "-m", "kbeta", "-i", pattern, "-c", pattern, "-p", "landmarks",
+			"-o", out},
+		"links.csv": {"fit", "-m", "kbeta", "-i", pattern, "-c",
+			filepath.Join(dir, "links.csv"), "-o", out},
+		"want none: only --rule r": {"landmarks", "-i", pattern, "-m", "3", "--rule", "kmeans||", "--weight",
+			"w", "-o", out},
 	} {
 		o := run(t, args...)
 		if o.code != usage.ExitInput || !strings.Contains(o.stderr, want) {
@@ -125,7 +139,8 @@ func TestKilledNeighbors(t *testing.T) {
 	landmarks, out := filepath.Join(dir, "landmarks.npy"), shard.Output{Path: filepath.Join(dir, "graph.npy")}
 	done(t, "landmarks", "-i", pattern, "-m", "20", "-o", landmarks)
 	args := func(path string) []string {
-		return []string{"neighbors", "-i", pattern, "-k", "5", "--landmarks", landmarks, "--element-rows", "100", "-o", path}
+		return []string{"neighbors", "-i", pattern, "-k", "5", "--landmarks", landmarks, "--element-rows",
+			"100", "-o", path}
 	}
 	first := command(t, args(out.Path)...)
 	if err := first.Start(); err != nil {

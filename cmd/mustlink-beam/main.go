@@ -31,7 +31,8 @@ func execute() int {
 		return usage.ExitFailed
 	}
 	defer remove()
-	s := &session.Session{Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	s := &session.Session{Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv}
 	return usage.Run(newRoot(&app{Session: s}))
 }
 

@@ -125,7 +125,8 @@ func TestKilledJobIsResubmitted(t *testing.T) {
 	model, pattern, want := problem(t, n)
 	dir := t.TempDir()
 	out := shard.Output{Path: filepath.Join(dir, "y.npy")}
-	args := []string{"embed", model, "-i", pattern, "-o", out.Path, "--element-rows", fmt.Sprint(rows), "--workers", "2"}
+	args := []string{"embed", model, "-i", pattern, "-o", out.Path, "--element-rows", fmt.Sprint(rows),
+		"--workers", "2"}
 	total := len(trial.Plan(t, pattern, rows).Elements)
 
 	first := command(t, args...)
@@ -185,14 +186,19 @@ func TestFailedJobLeavesOutputs(t *testing.T) {
 	if err := os.WriteFile(bad, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	y, centers, rows := filepath.Join(dir, "y.npy"), filepath.Join(dir, "centers.npy"), filepath.Join(dir, "rows.csv")
+	y, centers, rows := filepath.Join(dir, "y.npy"), filepath.Join(dir, "centers.npy"),
+		filepath.Join(dir, "rows.csv")
 	commands := func(pattern, size string) [][]string {
 		return [][]string{
-			{"embed", model, "-i", pattern, "-o", y, "--element-rows", size, "--bad-output", filepath.Join(dir, "bad.csv")},
+			{"embed", model, "-i", pattern, "-o", y, "--element-rows", size, "--bad-output",
+				filepath.Join(dir, "bad.csv")},
 			{"kmeans", "-i", pattern, "-n", "3", "-o", centers, "--element-rows", size},
-			{"landmarks", "-i", pattern, "-m", "3", "-o", filepath.Join(dir, "landmarks.npy"), "--save-rows", rows, "--element-rows", size},
-			{"neighbors", "-i", pattern, "-k", "2", "-o", filepath.Join(dir, "graph.csv"), "--element-rows", size},
-			{"neighbors", "-i", pattern, "-k", "2", "--landmarks", filepath.Join(dir, "landmarks.npy"), "-o", filepath.Join(dir, "routed.csv"), "--element-rows", size},
+			{"landmarks", "-i", pattern, "-m", "3", "-o", filepath.Join(dir, "landmarks.npy"), "--save-rows",
+				rows, "--element-rows", size},
+			{"neighbors", "-i", pattern, "-k", "2", "-o", filepath.Join(dir, "graph.csv"), "--element-rows",
+				size},
+			{"neighbors", "-i", pattern, "-k", "2", "--landmarks", filepath.Join(dir, "landmarks.npy"), "-o",
+				filepath.Join(dir, "routed.csv"), "--element-rows", size},
 		}
 	}
 	for _, args := range commands(pattern, "50") {
@@ -212,7 +218,8 @@ func TestFailedJobLeavesOutputs(t *testing.T) {
 	}
 	delete(after, list)
 	if !maps.Equal(before, after) {
-		t.Errorf("files %v, want those of the earlier jobs %v", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
+		t.Errorf("files %v, want those of the earlier jobs %v", slices.Sorted(maps.Keys(after)),
+			slices.Sorted(maps.Keys(before)))
 	}
 }
 
@@ -243,12 +250,15 @@ func TestEmbedClassifyScore(t *testing.T) {
 	x := trial.Blobs(9, n, 5, 4, 1)
 	dir := t.TempDir()
 	truth := filepath.Join(dir, "truth.csv")
-	if err := dataset.WriteData(truth, &dataset.Data{Points: x, Labels: trial.Labels(x)}, dataset.WriteOptions{}); err != nil {
+	if err := dataset.WriteData(truth, &dataset.Data{Points: x, Labels: trial.Labels(x)},
+		dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	embedded, labels := shard.Output{Path: filepath.Join(dir, "y.npy")}, shard.Output{Path: filepath.Join(dir, "labels.csv")}
+	embedded, labels := shard.Output{Path: filepath.Join(dir, "y.npy")},
+		shard.Output{Path: filepath.Join(dir, "labels.csv")}
 	done(t, "embed", model, "-i", pattern, "-o", embedded.Path, "--element-rows", "300")
-	done(t, "classify", model, "--train", truth, "-i", pattern, "-o", labels.Path, "--neighbors", "1", "--element-rows", "400", "-q")
+	done(t, "classify", model, "--train", truth, "-i", pattern, "-o", labels.Path, "--neighbors", "1",
+		"--element-rows", "400", "-q")
 	var r struct {
 		Command string
 		Rows    int
@@ -262,15 +272,18 @@ func TestEmbedClassifyScore(t *testing.T) {
 			Sample int
 		}
 	}
-	text := done(t, "score", "--truth", truth, "--predicted", labels.Pattern(), "--embedding", embedded.Pattern(), "--sample", "500", "--json")
+	text := done(t, "score", "--truth", truth, "--predicted", labels.Pattern(), "--embedding",
+		embedded.Pattern(), "--sample", "500", "--json")
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		t.Fatal(err)
 	}
 	// The rows are their own nearest training rows, so that with one neighbor all labels are right.
-	if r.Command != "score" || r.Rows != n || r.Job.Counters["rows_read"] != 2*n || r.Figures.Labels.Accuracy != 1 || !(r.Figures.J > 1) || r.Figures.Sample < 300 {
+	if r.Command != "score" || r.Rows != n || r.Job.Counters["rows_read"] != 2*n ||
+		r.Figures.Labels.Accuracy != 1 || !(r.Figures.J > 1) || r.Figures.Sample < 300 {
 		t.Errorf("%s", text)
 	}
-	if text := done(t, "score", "--truth", truth, "--predicted", truth); !strings.Contains(strings.Join(strings.Fields(text), " "), "adjusted_rand 1.0000") {
+	if text := done(t, "score", "--truth", truth, "--predicted",
+		truth); !strings.Contains(strings.Join(strings.Fields(text), " "), "adjusted_rand 1.0000") {
 		t.Errorf("labels compared with themselves: %s", text)
 	}
 }
@@ -297,7 +310,8 @@ func TestMistakes(t *testing.T) {
 		{[]string{"embed", bad, "-i", pattern, "-o", dir + "/y.npy"}, bad},
 		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy"}, bad + `, line 3, row 1, column "c"`},
 		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy", "--bad-rows", "many"}, "--bad-rows"},
-		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy", "--bad-row", "1"}, `did you mean "--bad-rows"?`},
+		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy", "--bad-row", "1"},
+			`did you mean "--bad-rows"?`},
 		{[]string{"embed", model, "-i", pattern, "-o", dir + "/y.npy", "--runner", "prisma"}, "runner"},
 		{[]string{"embed", model, "-i", pattern, "-o", dir + "/y.npy", "--workers", "-1"}, "--workers"},
 		{[]string{"classify", "--train", unlabeled, "-i", pattern, "-o", dir + "/l.csv"}, "no labels"},
@@ -305,7 +319,8 @@ func TestMistakes(t *testing.T) {
 		{[]string{"score", "--truth", bad, "--predicted", bad}, "want a column label"},
 	} {
 		o := run(t, c.args...)
-		if o.code != usage.ExitInput || !strings.HasPrefix(o.stderr, "mustlink-beam: ") || !strings.Contains(o.stderr, c.want) || strings.Count(o.stderr, "\n") != 1 {
+		if o.code != usage.ExitInput || !strings.HasPrefix(o.stderr, "mustlink-beam: ") ||
+			!strings.Contains(o.stderr, c.want) || strings.Count(o.stderr, "\n") != 1 {
 			t.Errorf("%v: code %d, %q: want code 2 and %q", c.args, o.code, o.stderr, c.want)
 		}
 	}

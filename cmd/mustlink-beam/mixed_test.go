@@ -20,14 +20,16 @@ import (
 func customers(n int) []string {
 	lines := []string{"plan,income,since,code,label"}
 	for i := range n {
-		plan, income, code := []string{"basic", "plus", "gold", "", "NA"}[i%5], fmt.Sprint(1000+700*(i%2)+13*(i%29)), fmt.Sprint(i%5)
+		plan, income, code := []string{"basic", "plus", "gold", "", "NA"}[i%5],
+			fmt.Sprint(1000+700*(i%2)+13*(i%29)), fmt.Sprint(i%5)
 		if i%7 == 0 {
 			income = "NA"
 		}
 		if i < n/2 && i%3 == 0 {
 			code = "x" + code
 		}
-		lines = append(lines, fmt.Sprintf("%s,%s,2021-%02d-%02d,%s,%d", plan, income, 1+i%12, 1+i%28, code, i%2))
+		lines = append(lines,
+			fmt.Sprintf("%s,%s,2021-%02d-%02d,%s,%d", plan, income, 1+i%12, 1+i%28, code, i%2))
 	}
 	return lines
 }
@@ -58,7 +60,8 @@ func TestMixedTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := mustlink.Fit(t.Context(), table, set, mustlink.Method("rca"), mustlink.Engine(trial.Engine(t)))
+	model, err := mustlink.Fit(t.Context(), table, set, mustlink.Method("rca"),
+		mustlink.Engine(trial.Engine(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,14 +87,16 @@ func TestMixedTables(t *testing.T) {
 	}
 	for _, name := range []string{"part", "turned"} {
 		out := shard.Output{Path: filepath.Join(dir, name+".npy")}
-		done(t, "embed", path, "-i", filepath.Join(dir, name+"-*.csv"), "-o", out.Path, "--element-rows", "70")
+		done(t, "embed", path, "-i", filepath.Join(dir, name+"-*.csv"), "-o", out.Path, "--element-rows",
+			"70")
 		if got := trial.Rows(t, out.Pattern()); engineName(t) != "netlib" && !slices.Equal(got.Data, want) {
 			t.Errorf("%s: the coordinates differ from the library's", name)
 		}
 	}
 	pattern := filepath.Join(dir, "part-*.csv")
 	answers := shard.Output{Path: filepath.Join(dir, "labels.csv")}
-	done(t, "classify", path, "--train", all, "-i", filepath.Join(dir, "turned-*.csv"), "-o", answers.Path, "--element-rows", "70", "-q")
+	done(t, "classify", path, "--train", all, "-i", filepath.Join(dir, "turned-*.csv"), "-o", answers.Path,
+		"--element-rows", "70", "-q")
 	classes, err := model.Classify(t.Context(), table, table, 4)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +125,9 @@ func TestMixedTables(t *testing.T) {
 	}
 
 	short := writeLines(t, filepath.Join(dir, "short.csv"), "plan,since,code", "plus,2021-01-01,3")
-	if o := run(t, "embed", path, "-i", short, "-o", filepath.Join(dir, "short.npy")); o.code != usage.ExitInput || !strings.Contains(o.stderr, `"income"`) {
+	if o := run(t, "embed", path, "-i", short, "-o",
+		filepath.Join(dir, "short.npy")); o.code != usage.ExitInput ||
+		!strings.Contains(o.stderr, `"income"`) {
 		t.Errorf("a file without income: code %d, %q", o.code, o.stderr)
 	}
 }

@@ -45,9 +45,11 @@ squared distances. OUT names the output files. With --landmarks there is a file 
 	f := cmd.Flags()
 	n.addInput(cmd)
 	f.IntVarP(&n.k, "neighbors", "k", 10, "number `K` of neighbors")
-	f.StringVar(&n.landmarks, "landmarks", "", "the `FILE` of landmarks for an approximate search, as landmarks or kmeans writes it")
+	f.StringVar(&n.landmarks, "landmarks", "",
+		"the `FILE` of landmarks for an approximate search, as landmarks or kmeans writes it")
 	f.IntVar(&n.routes, "routes", 3, "with --landmarks: number of buckets of a row")
-	f.IntVar(&n.sample, "sample", 1000, "with --landmarks: approximate number of rows to measure the recall on; 0 for none")
+	f.IntVar(&n.sample, "sample", 1000,
+		"with --landmarks: approximate number of rows to measure the recall on; 0 for none")
 	usage.SeedFlag(f, &n.seed)
 	n.addOutput(cmd, "the name `OUT` of the output files")
 	return cmd
@@ -64,13 +66,16 @@ func (a *app) runNeighbors(cmd *cobra.Command, args []string, n *neighborsFlags)
 		return err
 	}
 	if int64(n.k) >= t.set.Rows {
-		return usage.Errorf("-k, --neighbors is %d: want at most %d, one less than the number of rows", n.k, t.set.Rows-1)
+		return usage.Errorf("-k, --neighbors is %d: want at most %d, one less than the number of rows", n.k,
+			t.set.Rows-1)
 	}
 	if n.landmarks != "" {
 		return t.runRouted(n)
 	}
 	text := func(w io.Writer) { fmt.Fprintf(w, "neighbors\t%d of each row, exact\n", n.k) }
-	return t.perElement(text, func(s beam.Scope, out shard.Output) { nearest.Exact(s, t.config, t.set.Elements, n.k, out) })
+	return t.perElement(text, func(s beam.Scope, out shard.Output) {
+		nearest.Exact(s, t.config, t.set.Elements, n.k, out)
+	})
 }
 
 // runRouted finds neighbors by landmarks.
@@ -103,7 +108,9 @@ func (t *task) runRouted(n *neighborsFlags) error {
 		}
 		return results.Take(path, &found)
 	}
-	r, err := t.run(infallible(func(s beam.Scope) { nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out) }), measured)
+	r, err := t.run(infallible(func(s beam.Scope) {
+		nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out)
+	}), measured)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,8 @@ linear algebra, also on the workers.`,
 	root.SetErr(a.Stderr)
 	root.SetFlagErrorFunc(usage.FlagError)
 	a.globalFlags(root)
-	root.AddCommand(newEmbed(a), newClassify(a), newScore(a), newKMeans(a), newAssign(a), newNeighbors(a), newLandmarks(a), newFit(a), newBench(a))
+	root.AddCommand(newEmbed(a), newClassify(a), newScore(a), newKMeans(a), newAssign(a), newNeighbors(a),
+		newLandmarks(a), newFit(a), newBench(a))
 	session.FlagsInOrder(root.Commands())
 	return root
 }
@@ -57,9 +58,13 @@ linear algebra, also on the workers.`,
 func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
-	f.StringVar(&a.runner, "runner", job.Runners[0], "the runner of the job: prism (this process), flink, spark, universal (all with --endpoint) or dataflow")
-	f.IntVar(&a.Workers, "workers", 0, "goroutines of each process; 0: one a processor. Results do not depend on it")
-	f.Var(&a.MemoryLimit, "memory-limit", "maximum size of one memory request, such as 8GiB (default no limit)")
+	f.StringVar(&a.runner, "runner", job.Runners[0],
+		"the runner of the job: prism (this process), flink, spark, universal (all with --endpoint) or "+
+			"dataflow")
+	f.IntVar(&a.Workers, "workers", 0,
+		"goroutines of each process; 0: one a processor. Results do not depend on it")
+	f.Var(&a.MemoryLimit, "memory-limit",
+		"maximum size of one memory request, such as 8GiB (default no limit)")
 	f.BoolVar(&a.JSON, "json", false, "print results as JSON")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print errors only")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "show the runner's log on standard error")

@@ -39,22 +39,31 @@ the same number of rows in total. They may be divided differently.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runScore(cmd, &s) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.truth, "truth", "", "the `LABELS`: a pattern of .csv, .csv.gz, .parquet or .arrow files with the true labels in the column label")
-	f.StringVar(&s.predicted, "predicted", "", "the `LABELS`: a pattern of files with the predicted labels or clusters in the column label")
-	f.StringVar(&s.embedding, "embedding", "", "the `PATTERN` of the files of an embedding, one row for each point")
+	f.StringVar(&s.truth, "truth", "",
+		"the `LABELS`: a pattern of .csv, .csv.gz, .parquet or .arrow files with the true labels in the "+
+			"column label")
+	f.StringVar(&s.predicted, "predicted", "",
+		"the `LABELS`: a pattern of files with the predicted labels or clusters in the column label")
+	f.StringVar(&s.embedding, "embedding", "",
+		"the `PATTERN` of the files of an embedding, one row for each point")
 	f.Int64Var(&s.sample, "sample", 2000, "approximate number of rows of the sample for J")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the sample")
 	f.IntVar(&s.rows, "element-rows", shard.DefaultRows, "maximum number of rows that are processed at once")
-	f.StringVarP(&s.out, "output", "o", "", "the `FILE` of scores to write, as JSON; required with runners other than prism, in a folder that all workers can write")
+	f.StringVarP(&s.out, "output", "o", "",
+		"the `FILE` of scores to write, as JSON; required with runners other than prism, in a folder that "+
+			"all workers can write")
 	return cmd
 }
 
 func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 	check := a.Check(cmd)
 	check.Required("truth")
-	check.Refuse(s.predicted == "" && s.embedding == "", "--predicted and --embedding are missing: want one of them, or both %s", usage.HelpHint(cmd))
+	check.Refuse(s.predicted == "" && s.embedding == "",
+		"--predicted and --embedding are missing: want one of them, or both %s", usage.HelpHint(cmd))
 	check.Refuse(s.sample < 2, "--sample is %d: want a number >= 2", s.sample)
-	check.Refuse(s.out == "" && a.runner != job.Runners[0], "--output is missing: with --runner %s want a file that all workers can write %s", a.runner, usage.HelpHint(cmd))
+	check.Refuse(s.out == "" && a.runner != job.Runners[0],
+		"--output is missing: with --runner %s want a file that all workers can write %s", a.runner,
+		usage.HelpHint(cmd))
 	if check.Err != nil {
 		return check.Err
 	}
@@ -65,7 +74,8 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 	t := &task{app: a, jobFlags: &s.jobFlags, cmd: cmd, set: truth, config: a.config()}
 	t.config.Rows = truth.Rows
 	if s.out == "" {
-		what.Output = filepath.Join(os.TempDir(), "scores.json") // in a folder of this process: see job.Temporary
+		// in a folder of this process: see job.Temporary
+		what.Output = filepath.Join(os.TempDir(), "scores.json")
 	} else if what.Output, err = t.stage(shard.StageFile, s.out); err != nil {
 		return err
 	}

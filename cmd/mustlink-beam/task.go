@@ -44,7 +44,8 @@ func (a *app) begin(check *session.Checks, args []string, j *jobFlags) (*task, e
 	if err != nil {
 		return nil, err
 	}
-	set, err := shard.Plan(check.Cmd.Context(), j.input, w.Reading(shard.Options{Rows: j.rows, MemoryLimit: int64(a.MemoryLimit)}))
+	set, err := shard.Plan(check.Cmd.Context(), j.input,
+		w.Reading(shard.Options{Rows: j.rows, MemoryLimit: int64(a.MemoryLimit)}))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,8 @@ func (t *task) output(formats ...string) error {
 	}
 	for _, in := range t.set.Files {
 		if matches(out.Pattern(), in) {
-			return usage.Errorf("-o, --output %q names %s, which is also read: want another file", out.Path, in)
+			return usage.Errorf("-o, --output %q names %s, which is also read: want another file", out.Path,
+				in)
 		}
 	}
 	return nil
@@ -147,8 +149,9 @@ func (t *task) run(build func(s beam.Scope) error, check func() error) (*report,
 		}
 		return nil, err
 	}
-	return &report{Command: t.cmd.Name(), Rows: t.set.Rows, Files: len(t.set.Files), Elements: len(t.set.Elements),
-		BadRows: t.badPattern(), Job: done}, t.publish()
+	return &report{Command: t.cmd.Name(), Rows: t.set.Rows, Files: len(t.set.Files),
+		Elements: len(t.set.Elements),
+		BadRows:  t.badPattern(), Job: done}, t.publish()
 }
 
 // infallible adapts a function that builds a pipeline and cannot fail.
@@ -162,7 +165,8 @@ func infallible(build func(s beam.Scope)) func(s beam.Scope) error {
 // perElement runs a job that writes a file for each element, in one of the formats (see output). It
 // checks that all files exist, and prints the report. The function more, nil for none, adds lines
 // of text.
-func (t *task) perElement(more func(w io.Writer), build func(s beam.Scope, out shard.Output), formats ...string) error {
+func (t *task) perElement(more func(w io.Writer), build func(s beam.Scope, out shard.Output),
+	formats ...string) error {
 	if err := t.output(formats...); err != nil {
 		return err
 	}
@@ -194,7 +198,9 @@ func (t *task) reporting(found any, build func(s beam.Scope, out string) error) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := t.run(func(s beam.Scope) error { return build(s, out) }, func() error { return results.Take(out, found) })
+	r, err := t.run(func(s beam.Scope) error {
+		return build(s, out)
+	}, func() error { return results.Take(out, found) })
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +220,8 @@ func (t *task) checkPoints(path, what string) (int, error) {
 		return 0, err
 	}
 	if m.Cols != width {
-		return 0, fault.Data(path, "its %s have %d coordinates: want %d, as the rows have", what, m.Cols, width)
+		return 0, fault.Data(path, "its %s have %d coordinates: want %d, as the rows have", what, m.Cols,
+			width)
 	}
 	return m.Rows, nil
 }

@@ -21,7 +21,8 @@ func TestFlow(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(60, 4, true))
 	commandtest.RunOK(t, dir, "links make -i data.csv --pairs 30 --links-by id -o links.csv")
-	if i := commandtest.Column(t, clitest.Read(t, dir, "links.csv"), "i"); len(i) != 60 || !strings.HasPrefix(i[0], "p") {
+	if i := commandtest.Column(t, clitest.Read(t, dir, "links.csv"), "i"); len(i) != 60 ||
+		!strings.HasPrefix(i[0], "p") {
 		t.Fatalf("links.csv has %d links, the first of row %q: want 60, by id", len(i), i[0])
 	}
 	commandtest.RunOK(t, dir, "fit -m krca -i data.csv -c links.csv --links-by id --standardize -o model.mlk")
@@ -69,29 +70,35 @@ func TestFlow(t *testing.T) {
 		if !strings.HasPrefix(labels, "id,label\np0,") {
 			t.Errorf("%s: labels begin with %q", line, labels[:20])
 		}
-		scores := clitest.Parse(t, commandtest.RunOK(t, dir, "score --truth data.csv --predicted clusters.csv --json").Stdout)
+		scores := clitest.Parse(t,
+			commandtest.RunOK(t, dir, "score --truth data.csv --predicted clusters.csv --json").Stdout)
 		if ari := scores["adjusted_rand"].(float64); ari < 0.75 {
 			t.Errorf("%s: adjusted Rand index %g: want at least 0.75", line, ari)
 		}
 		inner := report["scores"].(map[string]any)
 		if inner["adjusted_rand"] != scores["adjusted_rand"] {
-			t.Errorf("%s: the summary says %v, score %v", line, inner["adjusted_rand"], scores["adjusted_rand"])
+			t.Errorf("%s: the summary says %v, score %v", line, inner["adjusted_rand"],
+				scores["adjusted_rand"])
 		}
 	}
 
-	scores := clitest.Parse(t, commandtest.RunOK(t, dir, "score --truth data.csv --embedding embedded.csv --json").Stdout)
+	scores := clitest.Parse(t,
+		commandtest.RunOK(t, dir, "score --truth data.csv --embedding embedded.csv --json").Stdout)
 	if j := scores["j_ratio"].(float64); j < 1.2 {
 		t.Errorf("J of the embedding is %g", j)
 	}
-	for _, line := range []string{"classify model.mlk --train data.csv -i data.csv", "classify --train data.csv -i data.csv --standardize"} {
+	for _, line := range []string{"classify model.mlk --train data.csv -i data.csv",
+		"classify --train data.csv -i data.csv --standardize"} {
 		commandtest.RunOK(t, dir, line+" --neighbors 1 -o predicted.csv")
 		// The nearest neighbor of a training point is itself.
-		if got, want := commandtest.Column(t, clitest.Read(t, dir, "predicted.csv"), "label"), commandtest.Column(t, clitest.Read(t, dir, "data.csv"), "label"); !slices.Equal(got, want) {
+		if got, want := commandtest.Column(t, clitest.Read(t, dir, "predicted.csv"), "label"),
+			commandtest.Column(t, clitest.Read(t, dir, "data.csv"), "label"); !slices.Equal(got, want) {
 			t.Errorf("%s: labels are not those of the nearest rows", line)
 		}
 	}
 	o := commandtest.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --links-by id")
-	for _, w := range []string{"krca", "rbf:sigma=", "f0, f1, f2, f3", "tensor", "30 must, 30 cannot, on training rows"} {
+	for _, w := range []string{"krca", "rbf:sigma=", "f0, f1, f2, f3", "tensor",
+		"30 must, 30 cannot, on training rows"} {
 		if !strings.Contains(o.Stdout, w) {
 			t.Errorf("inspect does not show %q:\n%s", w, o.Stdout)
 		}
@@ -110,7 +117,8 @@ func TestTriplets(t *testing.T) {
 	}
 	clitest.Write(t, dir, "triplets.csv", text.String())
 	for _, method := range []string{"gml", "itml"} {
-		o := commandtest.RunOK(t, dir, "fit -m "+method+" -i data.csv --triplets triplets.csv --links-by id -o model.mlk")
+		o := commandtest.RunOK(t, dir,
+			"fit -m "+method+" -i data.csv --triplets triplets.csv --links-by id -o model.mlk")
 		if !strings.Contains(o.Stdout, "20") || !strings.Contains(o.Stdout, "triplets") {
 			t.Errorf("%s: summary\n%s", method, o.Stdout)
 		}
@@ -119,18 +127,24 @@ func TestTriplets(t *testing.T) {
 	commandtest.RunOK(t, dir, "fit -m scml -i data.csv --triplets triplets.csv --links-by id -o model.mlk")
 	quadruplets := strings.ReplaceAll(strings.ReplaceAll(text.String(), "i,j,k", "i,j,l,k"), "\n", ",p30\n")
 	clitest.Write(t, dir, "quadruplets.csv", strings.Replace(quadruplets, "i,j,l,k,p30", "i,j,l,k", 1))
-	o := commandtest.RunOK(t, dir, "fit -m lsml -i data.csv --quadruplets quadruplets.csv --triplets triplets.csv --links-by id -o model.mlk")
+	o := commandtest.RunOK(t, dir,
+		"fit -m lsml -i data.csv --quadruplets quadruplets.csv --triplets triplets.csv --links-by id -o "+
+			"model.mlk")
 	if !strings.Contains(o.Stdout, "triplets     20") || !strings.Contains(o.Stdout, "quadruplets  20") {
 		t.Errorf("summary of lsml\n%s", o.Stdout)
 	}
 	// For a method that learns from pairs, all labels mean every pair; for others they mean
 	// classes.
-	for method, want := range map[string]string{"itml": "870 must, 900 cannot", "lmnn": "870 must, 1 cannot"} {
-		if o := commandtest.RunOK(t, dir, "fit -m "+method+" -i data.csv --links-from-labels all -o model.mlk"); !strings.Contains(o.Stdout, want) {
+	for method, want := range map[string]string{"itml": "870 must, 900 cannot",
+		"lmnn": "870 must, 1 cannot"} {
+		if o := commandtest.RunOK(t, dir,
+			"fit -m "+method+" -i data.csv --links-from-labels all -o model.mlk"); !strings.Contains(o.Stdout,
+			want) {
 			t.Errorf("%s: want %q in\n%s", method, want, o.Stdout)
 		}
 	}
-	commandtest.RunWith(t, dir, text.String(), "fit -m itml -i data.csv --links-from-labels 5 --triplets - --links-by id -o model.mlk")
+	commandtest.RunWith(t, dir, text.String(),
+		"fit -m itml -i data.csv --links-from-labels 5 --triplets - --links-by id -o model.mlk")
 }
 
 // TestTargets: targets are learned from without links, from a file, standard input or the labels;
@@ -147,7 +161,8 @@ func TestTargets(t *testing.T) {
 	}
 	commandtest.RunOK(t, dir, "fit -m mlkr -i data.csv --targets labels -o labels.mlk")
 	commandtest.RunWith(t, dir, targets, "fit -m mlkr -i data.csv --targets - -o stream.mlk")
-	o = commandtest.RunOK(t, dir, "fit -m mlkr -i data.csv --targets labels --links-from-labels 5 -o linked.mlk")
+	o = commandtest.RunOK(t, dir,
+		"fit -m mlkr -i data.csv --targets labels --links-from-labels 5 -o linked.mlk")
 	if !strings.Contains(o.Stderr, "mlkr learns from targets: 5 links ignored") {
 		t.Errorf("with links: %s", o.Stderr)
 	}
@@ -185,7 +200,8 @@ func TestStreams(t *testing.T) {
 	commandtest.RunWith(t, dir, model, "inspect -")
 	cut := commandtest.Command(dir, "embed", "-", "-i", "data.csv", "-o", "out.csv")
 	cut.Stdin = strings.NewReader(model[:len(model)-9])
-	commandtest.WantInputError(t, dir, clitest.Finish(t, cut), clitest.Names(t, dir), "standard input", "early")
+	commandtest.WantInputError(t, dir, clitest.Finish(t, cut), clitest.Names(t, dir), "standard input",
+		"early")
 
 	commandtest.RunOK(t, dir, "embed a.mlk -i data.csv.gz -o out.csv.gz")
 	if clitest.Read(t, dir, "out.csv.gz")[:2] != "\x1f\x8b" {
@@ -207,7 +223,8 @@ func TestStreams(t *testing.T) {
 func TestGramInput(t *testing.T) {
 	dir := commandtest.WithModel(t)
 	commandtest.RunOK(t, dir, "gram model.mlk -i data.csv -o k.npy")
-	commandtest.RunOK(t, dir, "fit -m krca -i k.npy --gram -c links.csv -k linear -p eps_rel=1e-2 -o second.mlk")
+	commandtest.RunOK(t, dir,
+		"fit -m krca -i k.npy --gram -c links.csv -k linear -p eps_rel=1e-2 -o second.mlk")
 	commandtest.RunOK(t, dir, "embed second.mlk -i k.npy --gram -o embedded.csv")
 	if n := len(clitest.Lines(clitest.Read(t, dir, "embedded.csv"))); n != 21 {
 		t.Errorf("%d lines: want a header and 20 rows", n)
@@ -225,19 +242,24 @@ func TestGramInput(t *testing.T) {
 	}
 	clitest.Write(t, dir, "new.csv", strings.Join(rows, "\n")+"\n")
 	clitest.Write(t, dir, "diagonal.csv", "k\n"+strings.Join(diagonal, "\n")+"\n")
-	commandtest.RunOK(t, dir, "embed second.mlk -i new.csv --gram --gram-diagonal diagonal.csv -o new-embedded.csv")
-	all, part := commandtest.Numbers(t, clitest.Read(t, dir, "embedded.csv"), false), commandtest.Numbers(t, clitest.Read(t, dir, "new-embedded.csv"), false)
+	commandtest.RunOK(t, dir,
+		"embed second.mlk -i new.csv --gram --gram-diagonal diagonal.csv -o new-embedded.csv")
+	all, part := commandtest.Numbers(t, clitest.Read(t, dir, "embedded.csv"), false),
+		commandtest.Numbers(t, clitest.Read(t, dir, "new-embedded.csv"), false)
 	for i := range part {
 		for j := range part[i] {
 			if !(math.Abs(part[i][j]-all[15+i][j]) <= 1e-9) {
-				t.Fatalf("row %d, column %d: %g as a new object, %g as a training object", i, j, part[i][j], all[15+i][j])
+				t.Fatalf("row %d, column %d: %g as a new object, %g as a training object", i, j, part[i][j],
+					all[15+i][j])
 			}
 		}
 	}
 	commandtest.RunOK(t, dir, "cluster -i k.npy --gram -a kernel -n 2 -o clusters.csv")
 	before := clitest.Names(t, dir)
-	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "cluster -i k.npy --gram -n 2 -o out.csv"), before, "k.npy", "-a kernel")
-	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed second.mlk -i data.csv -o out.csv"), before, "data.csv")
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "cluster -i k.npy --gram -n 2 -o out.csv"),
+		before, "k.npy", "-a kernel")
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed second.mlk -i data.csv -o out.csv"),
+		before, "data.csv")
 }
 
 // TestJSON: with --json standard output is one JSON value, with the fields that programs rely on,
@@ -247,19 +269,30 @@ func TestJSON(t *testing.T) {
 	commandtest.RunOK(t, dir, "cluster -i data.csv -n 2 -q -o clusters.csv")
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n")
 	for _, c := range []struct{ line, fields string }{
-		{commandtest.Fit, "method kernel n d must_links cannot_links chunklets dim converged iterations seconds model warnings"},
+		{commandtest.Fit, "method kernel n d must_links cannot_links chunklets dim converged iterations " +
+			"seconds model warnings"},
 		{"embed model.mlk -i data.csv -o out.csv", "method rows cols output warnings"},
 		{"export model.mlk -o out.onnx", "method format dim bytes computed_in output warnings"},
 		{"gram model.mlk -i data.csv -o out.csv", "method rows cols output warnings"},
 		{"distance model.mlk -i data.csv --pairs pairs.csv -o out.csv", "method rows cols output warnings"},
-		{"cluster model.mlk -i data.csv -n 2 -o out.csv", "algorithm metric n clusters sizes inertia iterations converged restart scores output warnings"},
-		{"classify --train data.csv -i data.csv -o out.csv", "metric train_rows n neighbors scores output warnings"},
-		{"score --truth data.csv --predicted clusters.csv --embedding data.csv", "n classes clusters rand balanced_rand adjusted_rand nmi cluster_accuracy j_ratio pair_auc neighbor_accuracy recall"},
-		{"links make -i data.csv --pairs 3 -o out.csv", "links n must_links cannot_links components seed warnings"},
-		{"links close -i data.csv -c links.csv -o out.csv", "links n must_links cannot_links components warnings"},
-		{"check -i data.csv -c links.csv", "ok problems n d classes has_ids must_links cannot_links chunklets warnings"},
-		{"inspect model.mlk -i data.csv -c links.csv", "model bytes format_version method params kernel features scaling dim status library_version build fingerprint figures tensors links warnings"},
-		{"info", "version go platform build_tags cgo backend backend_detail backends simd simd_levels workers gomaxprocs memory_limit_bytes"},
+		{"cluster model.mlk -i data.csv -n 2 -o out.csv",
+			"algorithm metric n clusters sizes inertia iterations converged restart scores output warnings"},
+		{"classify --train data.csv -i data.csv -o out.csv",
+			"metric train_rows n neighbors scores output warnings"},
+		{"score --truth data.csv --predicted clusters.csv --embedding data.csv",
+			"n classes clusters rand balanced_rand adjusted_rand nmi cluster_accuracy j_ratio pair_auc " +
+				"neighbor_accuracy recall"},
+		{"links make -i data.csv --pairs 3 -o out.csv",
+			"links n must_links cannot_links components seed warnings"},
+		{"links close -i data.csv -c links.csv -o out.csv",
+			"links n must_links cannot_links components warnings"},
+		{"check -i data.csv -c links.csv",
+			"ok problems n d classes has_ids must_links cannot_links chunklets warnings"},
+		{"inspect model.mlk -i data.csv -c links.csv",
+			"model bytes format_version method params kernel features scaling dim status library_version " +
+				"build fingerprint figures tensors links warnings"},
+		{"info", "version go platform build_tags cgo backend backend_detail backends simd simd_levels " +
+			"workers gomaxprocs memory_limit_bytes"},
 		{"demo rings --points 60 --links 20 --repetitions 1", "points links repetitions seed seconds rows"},
 	} {
 		t.Run(c.line, func(t *testing.T) {
@@ -279,9 +312,11 @@ func TestReproducible(t *testing.T) {
 	dir := commandtest.Workspace(t)
 	var first string
 	for _, workers := range []string{"1", "2", "3"} {
-		commandtest.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o m.mlk --blas-threads 1 --workers "+workers)
+		commandtest.RunOK(t, dir,
+			"fit -q -m krca -i data.csv -c links.csv -o m.mlk --blas-threads 1 --workers "+workers)
 		commandtest.RunOK(t, dir, "embed m.mlk -q -i data.csv -o e.csv --blas-threads 1 --workers "+workers)
-		commandtest.RunOK(t, dir, "cluster m.mlk -q -i data.csv -n 2 -o c.csv --blas-threads 1 --workers "+workers)
+		commandtest.RunOK(t, dir,
+			"cluster m.mlk -q -i data.csv -n 2 -o c.csv --blas-threads 1 --workers "+workers)
 		got := clitest.Read(t, dir, "e.csv") + clitest.Read(t, dir, "c.csv")
 		if first == "" {
 			first = got
@@ -292,7 +327,8 @@ func TestReproducible(t *testing.T) {
 	}
 	model := clitest.Read(t, dir, "m.mlk")
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,99,must\n")
-	if o := commandtest.Run(t, dir, "fit -m krca -i data.csv -c links.csv -o m.mlk"); o.Code != usage.ExitInput {
+	if o := commandtest.Run(t, dir,
+		"fit -m krca -i data.csv -c links.csv -o m.mlk"); o.Code != usage.ExitInput {
 		t.Errorf("exit code %d", o.Code)
 	}
 	if clitest.Read(t, dir, "m.mlk") != model {
@@ -304,7 +340,8 @@ func TestReproducible(t *testing.T) {
 // and -o writes files for the other commands.
 func TestDemo(t *testing.T) {
 	dir := t.TempDir()
-	v := clitest.Parse(t, commandtest.RunOK(t, dir, "demo xor --points 200 --links 100 --repetitions 2 --json").Stdout)
+	v := clitest.Parse(t,
+		commandtest.RunOK(t, dir, "demo xor --points 200 --links 100 --repetitions 2 --json").Stdout)
 	rand := map[string]float64{}
 	for _, r := range v["rows"].([]any) {
 		row := r.(map[string]any)
@@ -320,7 +357,8 @@ func TestDemo(t *testing.T) {
 	sub := filepath.Join(dir, "out")
 	commandtest.RunOK(t, sub, "cluster xor-krca.mlk -i xor-unseen.csv -n 2 -o clusters.csv")
 	commandtest.RunOK(t, sub, "inspect xor-krca.mlk -i xor-seen.csv -c xor-krca-links.csv")
-	if page := clitest.Read(t, sub, "xor-report.html"); !strings.Contains(page, "raw: prepared points, no learning") || !strings.Contains(page, "lleratio") {
+	if page := clitest.Read(t, sub, "xor-report.html"); !strings.Contains(page,
+		"raw: prepared points, no learning") || !strings.Contains(page, "lleratio") {
 		t.Error("the page does not contain the metrics")
 	}
 }
@@ -371,7 +409,8 @@ func TestIonosphere(t *testing.T) {
 	commandtest.RunOK(t, dir, "cluster -i embedded.npy -n 2 -o learned.csv")
 	ari := map[string]float64{}
 	for _, name := range []string{"raw", "learned"} {
-		v := clitest.Parse(t, commandtest.RunOK(t, dir, "score --truth test.csv --predicted "+name+".csv --json").Stdout)
+		v := clitest.Parse(t,
+			commandtest.RunOK(t, dir, "score --truth test.csv --predicted "+name+".csv --json").Stdout)
 		ari[name] = v["adjusted_rand"].(float64)
 	}
 	t.Logf("adjusted Rand index of held-out rows: %v", ari)
@@ -425,7 +464,8 @@ func TestClassifyAlways(t *testing.T) {
 		"0,y\n20,other\n12,another\n": "accuracy    0.0000\n",
 	} {
 		clitest.Write(t, dir, "rows.csv", "a,label\n"+content)
-		o := commandtest.RunOK(t, dir, "classify --train train.csv -i rows.csv --neighbors 1 --prepare none -o out.csv")
+		o := commandtest.RunOK(t, dir,
+			"classify --train train.csv -i rows.csv --neighbors 1 --prepare none -o out.csv")
 		if !strings.Contains(o.Stdout, want) {
 			t.Errorf("%q: want %s\n%s", content, want, o.Stdout)
 		}

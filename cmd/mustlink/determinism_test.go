@@ -22,13 +22,16 @@ func TestProcessesAgree(t *testing.T) {
 	commandtest.RunOK(t, dir, "links make -i data.csv --must 12 --cannot 12 --seed 2 -o links.csv -q")
 	for _, m := range catalog.Methods() {
 		t.Run(m.Name, func(t *testing.T) {
-			sameFiles(t, dir, "model", "fit -q -m "+m.Name+" -i data.csv "+commandtest.Lesson(t, dir, m, "links.csv", 30)+" --seed 3 -o %s")
+			sameFiles(t, dir, "model",
+				"fit -q -m "+m.Name+" -i data.csv "+commandtest.Lesson(t, dir, m, "links.csv",
+					30)+" --seed 3 -o %s")
 			sameFiles(t, dir, "coordinates.npy", "embed -q 1model -i data.csv -o %s")
 		})
 	}
 	sameFiles(t, dir, "links.csv", "links make -q -i data.csv --must 12 --cannot 12 --seed 2 -o %s")
 	sameFiles(t, dir, "clusters.csv", "cluster -q 1model -i data.csv -n 2 --seed 5 -o %s")
-	sameFiles(t, dir, "chosen", "select -q -i data.csv -c links.csv --methods krca,rca --grid eps_rel=1e-3:1e-2:2 -o %s")
+	sameFiles(t, dir, "chosen",
+		"select -q -i data.csv -c links.csv --methods krca,rca --grid eps_rel=1e-3:1e-2:2 -o %s")
 }
 
 // sameFiles runs a command that writes the named file twice, and compares what it wrote.
@@ -41,7 +44,8 @@ func sameFiles(t *testing.T, dir, name, line string) {
 			threads = 2
 		}
 		path := fmt.Sprintf("%d%s", i+1, name)
-		commandtest.RunOK(t, dir, fmt.Sprintf(line, path)+fmt.Sprintf(" --workers %d --blas-threads %d", workers, threads))
+		commandtest.RunOK(t, dir,
+			fmt.Sprintf(line, path)+fmt.Sprintf(" --workers %d --blas-threads %d", workers, threads))
 		written[i] = clitest.Read(t, dir, path)
 		if file, err := model.ReadFile(filepath.Join(dir, path)); err == nil {
 			data, err := enginetest.Timeless(file)

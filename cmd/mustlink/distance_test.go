@@ -84,7 +84,8 @@ func spreads(rows [][]float64) []float64 {
 func TestEmbeddedShare(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(600, 3, true))
-	commandtest.RunOK(t, dir, "fit -q -m krca -p dims=2 -i data.csv --links-from-labels 60 --no-verdict -o krca.mlk")
+	commandtest.RunOK(t, dir,
+		"fit -q -m krca -p dims=2 -i data.csv --links-from-labels 60 --no-verdict -o krca.mlk")
 	commandtest.RunOK(t, dir, "fit -q -m itml -i data.csv --links-from-labels 60 --no-verdict -o itml.mlk")
 	var before any
 	for _, flags := range []string{"", " --workers 1 --memory-limit 2MiB", " --precision single"} {

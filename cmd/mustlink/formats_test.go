@@ -69,22 +69,27 @@ func TestSequences(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "train.fasta", proteins(24))
 	clitest.Write(t, dir, "test.fa.gz", proteins(10))
-	commandtest.RunOK(t, dir, "links make -i train.fasta --labels-from-header --pairs 20 --links-by id -o links.csv")
+	commandtest.RunOK(t, dir,
+		"links make -i train.fasta --labels-from-header --pairs 20 --links-by id -o links.csv")
 	if text := clitest.Read(t, dir, "links.csv"); !strings.Contains(text, "p1") {
 		t.Errorf("links without the names of records: %s", text)
 	}
 	for _, kernel := range []string{"spectrum:k=2", "rbf:sigma=1@spectrum:k=2"} {
-		o := commandtest.RunOK(t, dir, "fit -m krca -i train.fasta -c links.csv --links-by id -k "+kernel+" -o model.mlk")
-		if !strings.Contains(o.Stdout, "24 sequences of 40 to 40 letters") || !strings.Contains(o.Stdout, kernel) {
+		o := commandtest.RunOK(t, dir,
+			"fit -m krca -i train.fasta -c links.csv --links-by id -k "+kernel+" -o model.mlk")
+		if !strings.Contains(o.Stdout, "24 sequences of 40 to 40 letters") ||
+			!strings.Contains(o.Stdout, kernel) {
 			t.Errorf("summary of the fit: %s", o.Stdout)
 		}
 		commandtest.RunOK(t, dir, "embed model.mlk -i test.fa.gz -o embedded.csv")
-		if head := clitest.Lines(clitest.Read(t, dir, "embedded.csv")); len(head) != 11 || !strings.HasPrefix(head[1], "p0,") {
+		if head := clitest.Lines(clitest.Read(t, dir, "embedded.csv")); len(head) != 11 ||
+			!strings.HasPrefix(head[1], "p0,") {
 			t.Errorf("embedding: %d lines, %s", len(head), head[1])
 		}
 		commandtest.RunOK(t, dir, "gram model.mlk -i test.fa.gz -j train.fasta -o gram.csv")
 		clitest.Write(t, dir, "pairs.csv", "i,j\np0,p2\np0,p1\n")
-		commandtest.RunOK(t, dir, "distance model.mlk -i test.fa.gz --pairs pairs.csv --links-by id -o distances.csv")
+		commandtest.RunOK(t, dir,
+			"distance model.mlk -i test.fa.gz --pairs pairs.csv --links-by id -o distances.csv")
 		if d := columnOf(t, clitest.Read(t, dir, "distances.csv")); !(d[0] < d[1]) {
 			t.Errorf("%s: distances %v: want that within the class to be smaller", kernel, d)
 		}
@@ -101,11 +106,15 @@ func TestSequences(t *testing.T) {
 		clitest.Write(t, dir, "more.csv", "i,chunklet\n0,a\n2,a\n1,b\n3,b\n")
 		commandtest.RunOK(t, dir, "update model.mlk -i test.fa.gz -c more.csv -o larger.mlk")
 	}
-	v := clitest.Parse(t, commandtest.RunOK(t, dir, "cluster -i test.fa.gz -n 2 -a kernel -k spectrum:k=1 --labels-from-header --json -o out.csv").Stdout)
+	v := clitest.Parse(t,
+		commandtest.RunOK(t, dir,
+			"cluster -i test.fa.gz -n 2 -a kernel -k spectrum:k=1 --labels-from-header --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); !(scores["rand"].(float64) > 0.9) {
 		t.Errorf("kernel k-means on sequences: %v", scores)
 	}
-	if o := commandtest.RunOK(t, dir, "check -i train.fasta --labels-from-header -c links.csv --links-by id"); !strings.Contains(o.Stdout, "24 sequences of 40 to 40 letters, labels of 2 classes, ids") {
+	if o := commandtest.RunOK(t, dir,
+		"check -i train.fasta --labels-from-header -c links.csv --links-by id"); !strings.Contains(o.Stdout,
+		"24 sequences of 40 to 40 letters, labels of 2 classes, ids") {
 		t.Errorf("check: %s", o.Stdout)
 	}
 	commandtest.RunWith(t, dir, proteins(4), "embed model.mlk -i - --format fasta -o -")
@@ -123,15 +132,18 @@ func TestLettersOutside(t *testing.T) {
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n")
 	const line = "fit -m krca -i data.fasta -c links.csv -k spectrum:k=2 -o out.mlk"
 	o := commandtest.RunOK(t, dir, line)
-	for _, w := range []string{"data.fasta", "4 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (XB) in 2 records", `record "p0" on line 2`} {
+	for _, w := range []string{"data.fasta",
+		"4 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (XB) in 2 records", `record "p0" on line 2`} {
 		if strings.Count(o.Stderr, w) != 1 {
 			t.Errorf("warning without %q: %s", w, o.Stderr)
 		}
 	}
-	if o = commandtest.Run(t, dir, line+" --strict"); o.Code != usage.ExitInput || !strings.Contains(o.Stderr, "warning with --strict") {
+	if o = commandtest.Run(t, dir, line+" --strict"); o.Code != usage.ExitInput ||
+		!strings.Contains(o.Stderr, "warning with --strict") {
 		t.Errorf("--strict: exit code %d, %s", o.Code, o.Stderr)
 	}
-	if o = commandtest.RunOK(t, dir, "check -i data.fasta"); !strings.Contains(o.Stderr, "4 letters outside") || !strings.Contains(o.Stdout, "no errors, 1 warning") {
+	if o = commandtest.RunOK(t, dir, "check -i data.fasta"); !strings.Contains(o.Stderr,
+		"4 letters outside") || !strings.Contains(o.Stdout, "no errors, 1 warning") {
 		t.Errorf("check: %s%s", o.Stdout, o.Stderr)
 	}
 }
@@ -153,7 +165,9 @@ func TestSparse(t *testing.T) {
 	commandtest.RunOK(t, dir, "distance model.mlk -i test.svm.gz --pairs pairs.csv -o distances.csv")
 	commandtest.RunOK(t, dir, "cluster -i test.svm.gz -n 2 -o raw.csv")
 	commandtest.RunOK(t, dir, "classify --train train.svm -i test.svm.gz -o raw.csv")
-	v := clitest.Parse(t, commandtest.RunOK(t, dir, "classify model.mlk --train train.svm -i test.svm.gz --json -o out.csv").Stdout)
+	v := clitest.Parse(t,
+		commandtest.RunOK(t, dir,
+			"classify model.mlk --train train.svm -i test.svm.gz --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); !(scores["accuracy"].(float64) >= 0.8) {
 		t.Errorf("classification: %v", scores)
 	}
@@ -164,7 +178,8 @@ func TestSparse(t *testing.T) {
 	commandtest.RunOK(t, dir, "score --truth test.svm.gz --predicted out.csv")
 	commandtest.RunWith(t, dir, sparseRows(4), "embed model.mlk -i - --format svm -o -")
 	o = commandtest.RunOK(t, dir, "check -i train.svm --features 12")
-	if !strings.Contains(o.Stdout, "24 x 12, sparse") || !strings.Contains(o.Stderr, "2 of 12 features never occur") {
+	if !strings.Contains(o.Stdout, "24 x 12, sparse") ||
+		!strings.Contains(o.Stderr, "2 of 12 features never occur") {
 		t.Errorf("check: %s%s", o.Stdout, o.Stderr)
 	}
 }
@@ -181,11 +196,15 @@ func TestImages(t *testing.T) {
 	clitest.Write(t, dir, "y-idx1-ubyte", idx([]int{12}, labels))
 	commandtest.RunOK(t, dir, "links make -i x-idx3-ubyte.gz --labels y-idx1-ubyte --pairs 10 -o links.csv")
 	commandtest.RunOK(t, dir, "fit -m rca -i x-idx3-ubyte.gz -c links.csv --standardize -o model.mlk")
-	v := clitest.Parse(t, commandtest.RunOK(t, dir, "cluster model.mlk -i x-idx3-ubyte.gz --labels y-idx1-ubyte -n 2 --json -o out.csv").Stdout)
+	v := clitest.Parse(t,
+		commandtest.RunOK(t, dir,
+			"cluster model.mlk -i x-idx3-ubyte.gz --labels y-idx1-ubyte -n 2 --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); scores["rand"].(float64) != 1 {
 		t.Errorf("clustering: %v", scores)
 	}
-	if v = clitest.Parse(t, commandtest.RunOK(t, dir, "score --truth y-idx1-ubyte --predicted out.csv --json").Stdout); v["rand"].(float64) != 1 {
+	if v = clitest.Parse(t,
+		commandtest.RunOK(t, dir,
+			"score --truth y-idx1-ubyte --predicted out.csv --json").Stdout); v["rand"].(float64) != 1 {
 		t.Errorf("score: %v", v)
 	}
 }
@@ -202,24 +221,36 @@ func TestBadSequences(t *testing.T) {
 		{"blank file", "\n\n", line, []string{"data.fasta", "blank", ">NAME"}},
 		{"no header", "ACDEF\n" + rest, line, []string{"data.fasta", "line 1", "header", ">"}},
 		{"no sequence", ">x\n" + rest, line, []string{"data.fasta", "line 1", "row 0", `"x"`, "no sequence"}},
-		{"duplicate names", rest + ">y\nACD\n", line, []string{"data.fasta", "line 5", "row 2", `"y"`, "line 1"}},
-		{"all letters outside", rest + ">x\nXXXX\n", line, []string{"data.fasta", "line 5", "row 2", `"x"`, "no letter of the alphabet"}},
+		{"duplicate names", rest + ">y\nACD\n", line,
+			[]string{"data.fasta", "line 5", "row 2", `"y"`, "line 1"}},
+		{"all letters outside", rest + ">x\nXXXX\n", line,
+			[]string{"data.fasta", "line 5", "row 2", `"x"`, "no letter of the alphabet"}},
 		{"shorter than k", rest + ">x\nAC\n", line, []string{"data.fasta", "row 2", "3"}},
 		{"too short around a gap", rest + ">x\nACXDE\n", line, []string{"data.fasta", "row 2", "3"}},
-		{"the wrong alphabet", ">x\nWWW\n" + rest, line + " --alphabet dna", []string{"data.fasta", "line 1", `"x"`, "ACGT"}},
+		{"the wrong alphabet", ">x\nWWW\n" + rest, line + " --alphabet dna",
+			[]string{"data.fasta", "line 1", `"x"`, "ACGT"}},
 		{"no such alphabet", rest, line + " --alphabet A-C", []string{"--alphabet", "A-C", "dna"}},
-		{"no second word", rest, "links make -i data.fasta --labels-from-header --pairs 1 -o out.csv", []string{"data.fasta", "line 1", `"y"`, "second"}},
-		{"labels not asked for", rest, "links make -i data.fasta --pairs 1 -o out.csv", []string{"data.fasta", "--labels-from-header"}},
+		{"no second word", rest, "links make -i data.fasta --labels-from-header --pairs 1 -o out.csv",
+			[]string{"data.fasta", "line 1", `"y"`, "second"}},
+		{"labels not asked for", rest, "links make -i data.fasta --pairs 1 -o out.csv",
+			[]string{"data.fasta", "--labels-from-header"}},
 		{"one sequence", ">x\nACDEF\n", line, []string{"data.fasta", "at least 2"}},
-		{"a kernel for vectors", rest, "fit -m krca -i data.fasta -c links.csv -k rbf:sigma=1 -o out.mlk", []string{"data.fasta", "spectrum"}},
+		{"a kernel for vectors", rest, "fit -m krca -i data.fasta -c links.csv -k rbf:sigma=1 -o out.mlk",
+			[]string{"data.fasta", "spectrum"}},
 		{"standardized", rest, line + " --standardize", []string{"data.fasta", "--standardize", "sequences"}},
 		{"as a Gram matrix", rest, line + " --gram", []string{"data.fasta", "Gram matrix"}},
-		{"k-means without a model", rest, "cluster -i data.fasta -n 2 -o out.csv", []string{"data.fasta", "no coordinates", "model", "-a kernel"}},
-		{"kernel k-means without a kernel", rest, "cluster -i data.fasta -a kernel -n 2 -o out.csv", []string{"data.fasta", "spectrum"}},
-		{"neighbors without a model", strings.ReplaceAll(rest, "\nA", " h\nA"), "classify --train data.fasta -i data.fasta --labels-from-header --neighbors 1 -o out.csv",
+		{"k-means without a model", rest, "cluster -i data.fasta -n 2 -o out.csv",
+			[]string{"data.fasta", "no coordinates", "model", "-a kernel"}},
+		{"kernel k-means without a kernel", rest, "cluster -i data.fasta -a kernel -n 2 -o out.csv",
+			[]string{"data.fasta", "spectrum"}},
+		{"neighbors without a model", strings.ReplaceAll(rest, "\nA", " h\nA"),
+			"classify --train data.fasta -i data.fasta --labels-from-header --neighbors 1 -o out.csv",
 			[]string{"data.fasta", "no coordinates", "model"}},
-		{"standardized clusters", rest, "cluster -i data.fasta -n 2 --standardize -o out.csv", []string{"data.fasta", "--standardize", "sequences"}},
-		{"both kinds of labels", rest, "cluster -i data.fasta -n 2 --labels links.csv --labels-from-header -o out.csv", []string{"--labels", "--labels-from-header", "together"}},
+		{"standardized clusters", rest, "cluster -i data.fasta -n 2 --standardize -o out.csv",
+			[]string{"data.fasta", "--standardize", "sequences"}},
+		{"both kinds of labels", rest,
+			"cluster -i data.fasta -n 2 --labels links.csv --labels-from-header -o out.csv",
+			[]string{"--labels", "--labels-from-header", "together"}},
 		{"features", rest, line + " --features 3", []string{"--features", ".svm", "data.fasta"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -227,7 +258,8 @@ func TestBadSequences(t *testing.T) {
 			clitest.Write(t, dir, "data.fasta", c.content)
 			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
 			before, o := clitest.Names(t, dir), commandtest.Run(t, dir, c.line)
-			if c.name == "too short around a gap" { // a letter outside the alphabet is worth a warning of its own
+			// a letter outside the alphabet is worth a warning of its own
+			if c.name == "too short around a gap" {
 				warning, rest, _ := strings.Cut(o.Stderr, "\n")
 				if !strings.Contains(warning, `1 letter outside the alphabet`) {
 					t.Errorf("warning %q", warning)
@@ -293,8 +325,10 @@ func TestLinearMethodsOfOtherPoints(t *testing.T) {
 			{"data.fasta --alphabet dna", "spectrum:k=3", strings.SplitAfter(sequences.String(), ">s1\n")[0]},
 			{"data.csv --gram", "linear", ""},
 		} {
-			commandtest.RunOK(t, dir, fmt.Sprintf("fit -q -m %s -i %s -c links.csv -o model.mlk", method, c.input))
-			if o := commandtest.RunOK(t, dir, "inspect model.mlk"); !regexp.MustCompile(`(?m)^kernel +` + c.kernel + `$`).MatchString(o.Stdout) {
+			commandtest.RunOK(t, dir,
+				fmt.Sprintf("fit -q -m %s -i %s -c links.csv -o model.mlk", method, c.input))
+			if o := commandtest.RunOK(t, dir, "inspect model.mlk"); !regexp.MustCompile(`(?m)^kernel +` +
+				c.kernel + `$`).MatchString(o.Stdout) {
 				t.Errorf("%s of %s: inspect does not say kernel %s:\n%s", method, c.input, c.kernel, o.Stdout)
 			}
 			commandtest.RunOK(t, dir, "embed -q model.mlk -i "+c.input+" -o all.csv")
@@ -305,7 +339,8 @@ func TestLinearMethodsOfOtherPoints(t *testing.T) {
 			name, rest, _ := strings.Cut(c.input, " ")
 			clitest.Write(t, dir, "one-"+name, strings.TrimSuffix(c.first, ">s1\n"))
 			commandtest.RunOK(t, dir, "embed -q model.mlk -i one-"+name+" "+rest+" -o one.csv")
-			all, one := clitest.Lines(clitest.Read(t, dir, "all.csv")), clitest.Lines(clitest.Read(t, dir, "one.csv"))
+			all, one := clitest.Lines(clitest.Read(t, dir, "all.csv")),
+				clitest.Lines(clitest.Read(t, dir, "one.csv"))
 			if !near(t, all[1], one[1]) {
 				t.Errorf("%s of %s: the first row is at %s, alone at %s", method, c.input, all[1], one[1])
 			}
@@ -343,23 +378,31 @@ func TestBadSparse(t *testing.T) {
 		name, content, line string
 		words               []string
 	}{
-		{"feature 0", "1 1:1\n1 0:1\n", line, []string{"data.svm", "line 2", "row 1", "feature number 0", "from 1"}},
-		{"beyond --features", "1 1:1\n1 5:1\n", line + " --features 4", []string{"data.svm", "line 2", "feature 5", "1 to 4"}},
-		{"not ascending", "1 1:1\n1 3:1 2:1\n", line, []string{"data.svm", "line 2", "feature 2", "ascending"}},
+		{"feature 0", "1 1:1\n1 0:1\n", line,
+			[]string{"data.svm", "line 2", "row 1", "feature number 0", "from 1"}},
+		{"beyond --features", "1 1:1\n1 5:1\n", line + " --features 4",
+			[]string{"data.svm", "line 2", "feature 5", "1 to 4"}},
+		{"not ascending", "1 1:1\n1 3:1 2:1\n", line,
+			[]string{"data.svm", "line 2", "feature 2", "ascending"}},
 		{"NaN", "1 1:1\n1 3:nan\n", line, []string{"data.svm", "line 2", "feature 3", "finite"}},
 		{"no labels", "1:1\n2:1\n", line, []string{"data.svm", "line 1", "label"}},
-		{"standardized", "1 1:1\n1 3:2\n", line + " --standardize", []string{"data.svm", "--standardize", "sparse"}},
-		{"negative counts", "1 1:1\n1 3:-2\n", line + " --tfidf", []string{"data.svm", "row 1", "-2", "count"}},
+		{"standardized", "1 1:1\n1 3:2\n", line + " --standardize",
+			[]string{"data.svm", "--standardize", "sparse"}},
+		{"negative counts", "1 1:1\n1 3:-2\n", line + " --tfidf",
+			[]string{"data.svm", "row 1", "-2", "count"}},
 		{"negative --features", "1 1:1\n", line + " --features -4", []string{"--features", "-4"}},
 		{"an alphabet", "1 1:1\n", line + " --alphabet dna", []string{"--alphabet", ".fasta", "data.svm"}},
-		{"labels from headers", "1 1:1\n", line + " --labels-from-header", []string{"--labels-from-header", ".fasta", "data.svm"}},
-		{"memory", strings.Repeat("1 1:1 2:1 3:1\n", 100), line + " --memory-limit 2KiB", []string{"data.svm", "limit"}},
+		{"labels from headers", "1 1:1\n", line + " --labels-from-header",
+			[]string{"--labels-from-header", ".fasta", "data.svm"}},
+		{"memory", strings.Repeat("1 1:1 2:1 3:1\n", 100), line + " --memory-limit 2KiB",
+			[]string{"data.svm", "limit"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			clitest.Write(t, dir, "data.svm", c.content)
 			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, c.line), clitest.Names(t, dir), c.words...)
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, c.line), clitest.Names(t, dir),
+				c.words...)
 		})
 	}
 }
@@ -378,13 +421,15 @@ func TestBadImages(t *testing.T) {
 		{"trailing bytes", good + "x", line, []string{"x-idx3-ubyte", "5 bytes", "4"}},
 		{"too large", idx([]int{1 << 31, 1 << 31, 1 << 31}, nil), line, []string{"x-idx3-ubyte", "memory"}},
 		{"memory", good, line + " --memory-limit 31B", []string{"x-idx3-ubyte", "limit"}},
-		{"labels of images", good, "links make -i x-idx3-ubyte --labels x-idx3-ubyte --pairs 1 -o out.csv", []string{"x-idx3-ubyte", "vector"}},
+		{"labels of images", good, "links make -i x-idx3-ubyte --labels x-idx3-ubyte --pairs 1 -o out.csv",
+			[]string{"x-idx3-ubyte", "vector"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			clitest.Write(t, dir, "x-idx3-ubyte", c.content)
 			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, c.line), clitest.Names(t, dir), c.words...)
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, c.line), clitest.Names(t, dir),
+				c.words...)
 		})
 	}
 }
@@ -411,14 +456,18 @@ func TestKindsOfPoints(t *testing.T) {
 		{"gram seq.mlk -i seq.fasta -j twenty.csv -o out.csv", []string{"twenty.csv", "sequences"}},
 		{"update seq.mlk -i twenty.csv -c pairs.csv -o out.mlk", []string{"twenty.csv", "sequences"}},
 		{"cluster seq.mlk -i twenty.csv -n 2 -o out.csv", []string{"twenty.csv", "sequences"}},
-		{"classify seq.mlk --train twenty.csv -i seq.fasta --neighbors 1 -o out.csv", []string{"twenty.csv", "sequences"}},
+		{"classify seq.mlk --train twenty.csv -i seq.fasta --neighbors 1 -o out.csv",
+			[]string{"twenty.csv", "sequences"}},
 		{"embed vec.mlk -i seq.fasta -o out.csv", []string{"seq.fasta"}},
 		{"update vec.mlk -i seq.fasta -c pairs.csv -o out.mlk", []string{"seq.fasta"}},
 		{"update vec.mlk -i narrow.csv -c pairs.csv -o out.mlk", []string{"narrow.csv", `"f2"`}},
-		{"update vec.mlk -i rows.svm -c pairs.csv -o out.mlk", []string{"rows.svm", "line 2", "feature 4", "1 to 3"}},
-		{"update seq.mlk -i seq.fasta -c pairs.csv -k spectrum:k=3 -o out.mlk", []string{"spectrum:k=2", "cannot change"}},
+		{"update vec.mlk -i rows.svm -c pairs.csv -o out.mlk",
+			[]string{"rows.svm", "line 2", "feature 4", "1 to 3"}},
+		{"update seq.mlk -i seq.fasta -c pairs.csv -k spectrum:k=3 -o out.mlk",
+			[]string{"spectrum:k=2", "cannot change"}},
 		{"update seq.mlk --drop-last 2 -o out.mlk", []string{"seq.mlk", "--drop-last is 2"}},
-		{"embed seq.mlk -i seq2.fasta --alphabet ACDEFGHIKLMNPQRSTVWYX -o out.csv", []string{"seq2.fasta", "alphabet"}},
+		{"embed seq.mlk -i seq2.fasta --alphabet ACDEFGHIKLMNPQRSTVWYX -o out.csv",
+			[]string{"seq2.fasta", "alphabet"}},
 	} {
 		t.Run(c.line, func(t *testing.T) {
 			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, c.line), before, c.words...)
@@ -442,11 +491,15 @@ func TestBadGramShape(t *testing.T) {
 		line  string
 		words []string
 	}{
-		{"fit -m krca -i indefinite.csv --gram -c links.csv -p eps=0.1 -o out.mlk", []string{"indefinite.csv", "eigenvalue", "-1"}},
-		{"fit -m krca -i narrow.csv --gram -c links.csv -p eps=0.1 -o out.mlk", []string{"narrow.csv", "square"}},
+		{"fit -m krca -i indefinite.csv --gram -c links.csv -p eps=0.1 -o out.mlk",
+			[]string{"indefinite.csv", "eigenvalue", "-1"}},
+		{"fit -m krca -i narrow.csv --gram -c links.csv -p eps=0.1 -o out.mlk",
+			[]string{"narrow.csv", "square"}},
 		{"embed model.mlk -i narrow.csv --gram -o out.csv", []string{"narrow.csv", "square", "diagonal"}},
-		{"embed model.mlk -i narrow.csv --gram --gram-diagonal one.csv -o out.csv", []string{"one.csv", "1 value", "3"}},
-		{"embed model.mlk -i narrow.csv --gram --gram-diagonal ones.csv -o out.csv", []string{"narrow.csv", "2", "3"}},
+		{"embed model.mlk -i narrow.csv --gram --gram-diagonal one.csv -o out.csv",
+			[]string{"one.csv", "1 value", "3"}},
+		{"embed model.mlk -i narrow.csv --gram --gram-diagonal ones.csv -o out.csv",
+			[]string{"narrow.csv", "2", "3"}},
 		{"embed model.mlk -i gram.csv -o out.csv", []string{"gram.csv", "Gram"}},
 		{"update model.mlk -i gram.csv --gram -c links.csv -o out.mlk", []string{"model.mlk", "Gram"}},
 	} {
@@ -487,8 +540,10 @@ func TestAdult(t *testing.T) {
 	}
 	dir := t.TempDir()
 	o := commandtest.RunOK(t, dir, "check -i "+folder+"/adult.svm.gz --features 123")
-	if !strings.Contains(o.Stdout, "16281 x 123, sparse") || !strings.Contains(o.Stderr, "1 of 123 features never occur") {
+	if !strings.Contains(o.Stdout, "16281 x 123, sparse") ||
+		!strings.Contains(o.Stderr, "1 of 123 features never occur") {
 		t.Errorf("check: %s%s", o.Stdout, o.Stderr)
 	}
-	commandtest.RunOK(t, dir, "links make -i "+folder+"/adult-train.svm.gz --must 100 --cannot 100 -o links.csv")
+	commandtest.RunOK(t, dir,
+		"links make -i "+folder+"/adult-train.svm.gz --must 100 --cannot 100 -o links.csv")
 }

@@ -36,7 +36,8 @@ func TestLabelAmongFeatures(t *testing.T) {
 	for _, line := range []string{"fit -i t.csv -c l.csv -o m.mlk", "select -i t.csv -c l.csv -o m.mlk",
 		"check -i t.csv -c l.csv"} {
 		o := commandtest.Run(t, dir, line)
-		if o.Code != 2 || !strings.Contains(o.Stdout+o.Stderr, `column "churn", which is now a feature: want --label churn or --drop churn`) {
+		if o.Code != 2 || !strings.Contains(o.Stdout+o.Stderr,
+			`column "churn", which is now a feature: want --label churn or --drop churn`) {
 			t.Errorf("%s: exit code %d\n%s%s", line, o.Code, o.Stdout, o.Stderr)
 		}
 	}
@@ -84,7 +85,8 @@ func TestLinksMakeNamesCopiesOfTheLabel(t *testing.T) {
 	}
 	clitest.Write(t, dir, "t.csv", strings.Join(lines, "\n")+"\n")
 	o := commandtest.RunOK(t, dir, "links make -i t.csv --label churn --pairs 60 -o l.csv")
-	if !strings.Contains(o.Stderr, `column "left" agrees on all must-links and differs on all cannot-links: is it the label? --drop left leaves it out of the features`) {
+	if !strings.Contains(o.Stderr,
+		`column "left" agrees on all must-links and differs on all cannot-links: is it the label? --drop left leaves it out of the features`) {
 		t.Errorf("%s", o.Stderr)
 	}
 }
@@ -112,7 +114,8 @@ func TestTrainingRowsWithOtherColumns(t *testing.T) {
 			"on data that differ from those of the fit") == trained {
 			t.Errorf("%s: inspect says\n%s", file, o.Stdout)
 		}
-		if o := commandtest.RunOK(t, dir, "calibrate m.mlk -c l.csv -o c.mlk -i "+file); strings.Contains(o.Stderr,
+		if o := commandtest.RunOK(t, dir,
+			"calibrate m.mlk -c l.csv -o c.mlk -i "+file); strings.Contains(o.Stderr,
 			"these are the training rows of m.mlk") != trained {
 			t.Errorf("%s: calibrate says %s", file, o.Stderr)
 		}

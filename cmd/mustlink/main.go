@@ -27,13 +27,15 @@ const garbage = 32 << 20
 func main() {
 	log.SetOutput(io.Discard) // the plotting library logs what it also returns
 	os.Exit(usage.Run(newRoot(&session.Session{
-		Name: "mustlink", Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Garbage: garbage,
-		NewBar: progress.New,
+		Name: "mustlink", Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Garbage: garbage,
+		NewBar:  progress.New,
 	})))
 }
 
 // referenceIntro is the head of docs/cli.md.
-const referenceIntro = "# Command line\n\nThe help of every command and topic, as `mustlink help COMMAND` prints it. Made by `make docs-cli`: edit cmd/mustlink."
+const referenceIntro = "# Command line\n\nThe help of every command and topic, as `mustlink help COMMAND` prints it. Made by " +
+	"`make docs-cli`: edit cmd/mustlink."
 
 // newRoot returns the whole command line.
 func newRoot(s *session.Session) *cobra.Command {

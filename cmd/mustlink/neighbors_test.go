@@ -29,8 +29,11 @@ func searched(t *testing.T) string {
 func TestNeighbors(t *testing.T) {
 	const k = 4
 	dir := searched(t)
-	report := clitest.Parse(t, commandtest.RunOK(t, dir, "neighbors model.mlk --train train.csv -i new.csv -k 4 --workers 1 -o found.csv --json").Stdout)
-	if report["n"] != 100.0 || report["train_rows"] != 300.0 || report["neighbors"] != 4.0 || report["approximate"] != nil {
+	report := clitest.Parse(t,
+		commandtest.RunOK(t, dir,
+			"neighbors model.mlk --train train.csv -i new.csv -k 4 --workers 1 -o found.csv --json").Stdout)
+	if report["n"] != 100.0 || report["train_rows"] != 300.0 || report["neighbors"] != 4.0 ||
+		report["approximate"] != nil {
 		t.Errorf("report %v", report)
 	}
 	text := clitest.Read(t, dir, "found.csv")
@@ -38,8 +41,10 @@ func TestNeighbors(t *testing.T) {
 	if !strings.HasPrefix(text, "row,rank,neighbor,distance\n") || len(table) != 100*k {
 		t.Fatalf("%d rows, want %d", len(table), 100*k)
 	}
-	train := commandtest.Numbers(t, commandtest.RunOK(t, dir, "embed -q model.mlk -i train.csv -o -").Stdout, true)
-	fresh := commandtest.Numbers(t, commandtest.RunOK(t, dir, "embed -q model.mlk -i new.csv -o -").Stdout, true)
+	train := commandtest.Numbers(t, commandtest.RunOK(t, dir, "embed -q model.mlk -i train.csv -o -").Stdout,
+		true)
+	fresh := commandtest.Numbers(t, commandtest.RunOK(t, dir, "embed -q model.mlk -i new.csv -o -").Stdout,
+		true)
 	for i, x := range fresh {
 		var all []float64
 		for _, y := range train {
@@ -47,12 +52,14 @@ func TestNeighbors(t *testing.T) {
 		}
 		sorted := slices.Sorted(slices.Values(all))
 		for r, row := range table[i*k : (i+1)*k] {
-			if row[0] != float64(i) || row[1] != float64(r+1) || !(math.Abs(row[3]-sorted[r]) <= 1e-9) || !(math.Abs(row[3]-all[int(row[2])]) <= 1e-9) {
+			if row[0] != float64(i) || row[1] != float64(r+1) || !(math.Abs(row[3]-sorted[r]) <= 1e-9) ||
+				!(math.Abs(row[3]-all[int(row[2])]) <= 1e-9) {
 				t.Fatalf("row %d, rank %d is %v: want distance %v", i, r+1, row, sorted[r])
 			}
 		}
 	}
-	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 4 --workers 3 -o again.csv")
+	commandtest.RunOK(t, dir,
+		"neighbors -q model.mlk --train train.csv -i new.csv -k 4 --workers 3 -o again.csv")
 	if clitest.Read(t, dir, "again.csv") != text {
 		t.Error("other neighbors with 3 workers")
 	}
@@ -75,9 +82,12 @@ func distance(x, y []float64) float64 {
 // TestNeighborsByID: with ids the table is the same, but for the names of the rows.
 func TestNeighborsByID(t *testing.T) {
 	dir := searched(t)
-	numbers := commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 2 -o -").Stdout
-	names := commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 2 --links-by id -o -").Stdout
-	train, fresh := commandtest.Column(t, clitest.Read(t, dir, "train.csv"), "id"), commandtest.Column(t, clitest.Read(t, dir, "new.csv"), "id")
+	numbers := commandtest.RunOK(t, dir,
+		"neighbors -q model.mlk --train train.csv -i new.csv -k 2 -o -").Stdout
+	names := commandtest.RunOK(t, dir,
+		"neighbors -q model.mlk --train train.csv -i new.csv -k 2 --links-by id -o -").Stdout
+	train, fresh := commandtest.Column(t, clitest.Read(t, dir, "train.csv"), "id"),
+		commandtest.Column(t, clitest.Read(t, dir, "new.csv"), "id")
 	var want strings.Builder
 	for at, line := range clitest.Lines(numbers) {
 		f := strings.Split(line, ",")
@@ -97,7 +107,8 @@ func TestNeighborsByID(t *testing.T) {
 // was built, for any number of workers, and the summary says what was probed.
 func TestNeighborsByIndex(t *testing.T) {
 	dir := searched(t)
-	line := "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o %s --approximate recall=%s --index train.index --json --workers %d"
+	line := "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o %s --approximate recall=%s " +
+		"--index train.index --json --workers %d"
 	run := func(out, recall string, workers int) map[string]any {
 		r := clitest.Parse(t, commandtest.RunOK(t, dir, fmt.Sprintf(line, out, recall, workers)).Stdout)
 		return r["approximate"].(map[string]any)
@@ -105,10 +116,12 @@ func TestNeighborsByIndex(t *testing.T) {
 	built := run("built.csv", ".9", 1)
 	index := clitest.Read(t, dir, "train.index")
 	read := run("read.csv", "0.9", 3)
-	if built["built"] != true || read["built"] != false || read["probes"] != built["probes"] || read["recall"] != built["recall"] || read["wanted"] != 0.9 {
+	if built["built"] != true || read["built"] != false || read["probes"] != built["probes"] ||
+		read["recall"] != built["recall"] || read["wanted"] != 0.9 {
 		t.Errorf("built: %v, read: %v", built, read)
 	}
-	if clitest.Read(t, dir, "built.csv") != clitest.Read(t, dir, "read.csv") || clitest.Read(t, dir, "train.index") != index {
+	if clitest.Read(t, dir, "built.csv") != clitest.Read(t, dir, "read.csv") ||
+		clitest.Read(t, dir, "train.index") != index {
 		t.Error("an index that is read gives other neighbors")
 	}
 	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o exact.csv")
@@ -118,14 +131,20 @@ func TestNeighborsByIndex(t *testing.T) {
 	if clitest.Read(t, dir, "whole.csv") != clitest.Read(t, dir, "exact.csv") {
 		t.Error("with recall 1 the neighbors are not exact")
 	}
-	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o other.csv --approximate recall=.9 --index other.index --workers 3")
+	commandtest.RunOK(t, dir,
+		"neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o other.csv --approximate recall=.9 "+
+			"--index other.index --workers 3")
 	if clitest.Read(t, dir, "other.index") != index {
 		t.Error("the index depends on the number of workers")
 	}
 	commandtest.RunOK(t, dir, "links make -q -i new.csv --pairs 40 --links-by row -o held.csv")
 	commandtest.RunOK(t, dir, "calibrate -q model.mlk -i new.csv -c held.csv -o calibrated.mlk")
-	commandtest.RunOK(t, dir, "neighbors -q calibrated.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 --index train.index")
-	text := commandtest.RunOK(t, dir, "neighbors model.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 --index train.index").Stdout
+	commandtest.RunOK(t, dir,
+		"neighbors -q calibrated.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 "+
+			"--index train.index")
+	text := commandtest.RunOK(t, dir,
+		"neighbors model.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 --index "+
+			"train.index").Stdout
 	if !strings.Contains(text, "train.index (read)") || !strings.Contains(text, "(wanted 0.9), by") {
 		t.Errorf("the summary is %q", text)
 	}
@@ -135,15 +154,18 @@ func TestNeighborsByIndex(t *testing.T) {
 // and so is a damaged one, with a line that names it.
 func TestIndexOfOthers(t *testing.T) {
 	dir := searched(t)
-	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 --index train.index")
+	commandtest.RunOK(t, dir,
+		"neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 "+
+			"--index train.index")
 	commandtest.RunOK(t, dir, "fit -q -m rca -i train.csv -c links.csv -p dims=2 -o two.mlk")
 	text := clitest.Read(t, dir, "train.index")
 	clitest.Write(t, dir, "changed.index", text[:len(text)-1]+string(text[len(text)-1]^1))
 	clitest.Write(t, dir, "short.index", text[:len(text)/2])
 	before := clitest.Names(t, dir)
 	for line, want := range map[string]string{
-		"two.mlk --train train.csv -k 3 --index train.index":     "the index of another model than two.mlk",
-		"model.mlk --train new.csv -k 3 --index train.index":     "the index of other rows than those of new.csv",
+		"two.mlk --train train.csv -k 3 --index train.index": "the index of another model than two.mlk",
+		"model.mlk --train new.csv -k 3 --index train.index": "the index of other rows than those of " +
+			"new.csv",
 		"model.mlk --train train.csv -k 4 --index train.index":   "an index for 3 neighbors",
 		"model.mlk --train train.csv -k 3 --index changed.index": "not a usable index",
 		"model.mlk --train train.csv -k 3 --index short.index":   "not a usable index",
@@ -153,7 +175,8 @@ func TestIndexOfOthers(t *testing.T) {
 		o := commandtest.Run(t, dir, "neighbors -i new.csv -o found.csv --approximate recall=.9 "+line)
 		commandtest.WantInputError(t, dir, o, before, file, want)
 	}
-	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed train.index -i new.csv -o found.csv"), before, "train.index", "nearest-neighbor index")
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed train.index -i new.csv -o found.csv"),
+		before, "train.index", "nearest-neighbor index")
 }
 
 // TestNeighborsOfNoDimensions: a model without dimensions is refused, as it is read.

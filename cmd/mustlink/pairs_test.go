@@ -28,8 +28,11 @@ func calibrated(t *testing.T) string {
 // probabilities with what the calibration says, in any number of workers.
 func TestPairs(t *testing.T) {
 	dir := calibrated(t)
-	for _, flag := range []string{"--threshold 2", "--precision .7", "--recall .8", "--recall .8 --share 0.4"} {
-		report := clitest.Parse(t, commandtest.RunOK(t, dir, "pairs calibrated.mlk -i data.csv "+flag+" --workers 1 -o pairs.csv --json").Stdout)
+	for _, flag := range []string{"--threshold 2", "--precision .7", "--recall .8",
+		"--recall .8 --share 0.4"} {
+		report := clitest.Parse(t,
+			commandtest.RunOK(t, dir,
+				"pairs calibrated.mlk -i data.csv "+flag+" --workers 1 -o pairs.csv --json").Stdout)
 		text := clitest.Read(t, dir, "pairs.csv")
 		threshold := report["threshold"].(float64)
 		var all strings.Builder
@@ -49,7 +52,8 @@ func TestPairs(t *testing.T) {
 			}
 		}
 		i, j := commandtest.Column(t, text, "i"), commandtest.Column(t, text, "j")
-		distance, probability := commandtest.Column(t, text, "distance"), commandtest.Column(t, text, "probability")
+		distance, probability := commandtest.Column(t, text, "distance"),
+			commandtest.Column(t, text, "probability")
 		if len(i) != len(want) || len(want) == 0 || report["pairs"].(float64) != float64(len(want)) {
 			t.Fatalf("%s: %d pairs within %v, want %d", flag, len(i), threshold, len(want))
 		}
@@ -60,7 +64,8 @@ func TestPairs(t *testing.T) {
 				t.Fatalf("%s: rows %s and %s are at %v: want %v, %v", flag, i[k], j[k], d, w, ok)
 			}
 			if d < before || p > certain || p < 0 {
-				t.Fatalf("%s: pair %d is at %v with probability %v, after %v with %v", flag, k, d, p, before, certain)
+				t.Fatalf("%s: pair %d is at %v with probability %v, after %v with %v", flag, k, d, p, before,
+					certain)
 			}
 			before, certain = d, p
 		}
@@ -75,9 +80,11 @@ func TestPairs(t *testing.T) {
 func TestPairsOfFewNeighbors(t *testing.T) {
 	dir := calibrated(t)
 	commandtest.RunOK(t, dir, "pairs -q model.mlk -i data.csv --threshold 3 -o all.csv")
-	commandtest.RunOK(t, dir, "pairs -q model.mlk -i data.csv --threshold 3 --neighbors 2 --links-by id -o few.csv")
+	commandtest.RunOK(t, dir,
+		"pairs -q model.mlk -i data.csv --threshold 3 --neighbors 2 --links-by id -o few.csv")
 	all, few := clitest.Lines(clitest.Read(t, dir, "all.csv")), clitest.Lines(clitest.Read(t, dir, "few.csv"))
-	if few[0] != "i,j,distance" || !strings.HasPrefix(few[1], "p") || len(few) >= len(all) || len(few) < 80/2 || len(few) > 1+80*2 {
+	if few[0] != "i,j,distance" || !strings.HasPrefix(few[1], "p") || len(few) >= len(all) ||
+		len(few) < 80/2 || len(few) > 1+80*2 {
 		t.Errorf("%d of %d pairs, the first %q", len(few), len(all), few[:2])
 	}
 }
@@ -87,10 +94,12 @@ func TestPairsOfFewNeighbors(t *testing.T) {
 func TestCalibrate(t *testing.T) {
 	dir := calibrated(t)
 	shown := clitest.Parse(t, commandtest.RunOK(t, dir, "inspect calibrated.mlk --json").Stdout)
-	if c := shown["calibration"].(map[string]any); c["must_links"] != 40.0 || c["cannot_links"] != 40.0 || c["share"] != 0.5 {
+	if c := shown["calibration"].(map[string]any); c["must_links"] != 40.0 || c["cannot_links"] != 40.0 ||
+		c["share"] != 0.5 {
 		t.Errorf("inspect shows %v", c)
 	}
-	if text := commandtest.RunOK(t, dir, "inspect calibrated.mlk").Stdout; !strings.Contains(text, "40 must-links, 40 cannot-links") {
+	if text := commandtest.RunOK(t, dir, "inspect calibrated.mlk").Stdout; !strings.Contains(text,
+		"40 must-links, 40 cannot-links") {
 		t.Errorf("inspect prints %q", text)
 	}
 	o := commandtest.RunOK(t, dir, "calibrate model.mlk -i data.csv -c links.csv --share 0.1 -o sure.mlk")
@@ -109,7 +118,8 @@ func TestCalibrate(t *testing.T) {
 	if !strings.Contains(o.Stderr, "calibration is dropped") {
 		t.Errorf("no warning about the calibration: %q", o.Stderr)
 	}
-	if shown := clitest.Parse(t, commandtest.RunOK(t, dir, "inspect updated.mlk --json").Stdout); shown["calibration"] != nil {
+	if shown := clitest.Parse(t,
+		commandtest.RunOK(t, dir, "inspect updated.mlk --json").Stdout); shown["calibration"] != nil {
 		t.Errorf("the updated model has the calibration %v", shown["calibration"])
 	}
 }

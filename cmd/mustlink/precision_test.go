@@ -31,7 +31,8 @@ func wantNear(t *testing.T, what string, got, want *points.Dense, share float64)
 		largest, off = max(largest, math.Abs(v)), max(off, math.Abs(got.Data[i]-v))
 	}
 	if got.N != want.N || off == 0 || off > share*largest {
-		t.Errorf("%s: %d rows, off by %.2g of the largest coordinate: want %d rows, and rounding to 24 bits", what, got.N, off/largest, want.N)
+		t.Errorf("%s: %d rows, off by %.2g of the largest coordinate: want %d rows, and rounding to 24 bits",
+			what, got.N, off/largest, want.N)
 	}
 }
 
@@ -41,7 +42,8 @@ func wantNear(t *testing.T, what string, got, want *points.Dense, share float64)
 func TestPrecision(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 20, true))
-	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
+	clitest.Write(t, dir, "links.csv",
+		"i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
 	for _, m := range []string{"krca", "rca", "kbeta -p extension=nystrom", "itml"} {
 		name, _, _ := strings.Cut(m, " ")
 		commandtest.RunOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv -o "+name)
@@ -54,7 +56,8 @@ func TestPrecision(t *testing.T) {
 			}
 			wantNear(t, name+", "+out, embeddingIn(t, dir, out), want, 1e-4)
 		}
-		if double, single := len(clitest.Read(t, dir, "double.npy"))-128, len(clitest.Read(t, dir, "single.npy"))-128; 2*single != double {
+		if double, single := len(clitest.Read(t, dir, "double.npy"))-128,
+			len(clitest.Read(t, dir, "single.npy"))-128; 2*single != double {
 			t.Errorf("%d bytes of coordinates in single precision: want half of %d", single, double)
 		}
 		commandtest.RunOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv --precision single -o half")
@@ -93,13 +96,18 @@ func TestBadPrecision(t *testing.T) {
 	commandtest.RunOK(t, dir, "fit -q -m gml -i data.csv -c links.csv --precision single -o half")
 	before := clitest.Names(t, dir)
 	for line, words := range map[string][]string{
-		"embed krca -i data.csv --precision half -o out.npy":               {"--precision", `"half"`, "double", "single"},
-		"fit -m krca -i data.csv -c links.csv --precision float -o out":    {"--precision", `"float"`, "double", "single"},
-		"embed npkl -i data.csv --precision single -o out.npy":             {"--precision", "double", "npkl"},
-		"embed kbeta -i data.csv --precision single -o out.npy":            {"--precision", "double", "extension=nystrom"},
-		"embed krca -i large.csv --precision single -o out.npy":            {"large.csv", "row 1", "single precision"},
-		"update half -i data.csv -c links.csv -o out":                      {"half", "single", "double"},
-		"fit -q -m rca -i large.csv -c must.csv --precision single -o out": {"cannot be stored in single precision", "beyond"},
+		"embed krca -i data.csv --precision half -o out.npy": {"--precision", `"half"`,
+			"double", "single"},
+		"fit -m krca -i data.csv -c links.csv --precision float -o out": {"--precision", `"float"`,
+			"double", "single"},
+		"embed npkl -i data.csv --precision single -o out.npy": {"--precision", "double", "npkl"},
+		"embed kbeta -i data.csv --precision single -o out.npy": {"--precision", "double",
+			"extension=nystrom"},
+		"embed krca -i large.csv --precision single -o out.npy": {"large.csv", "row 1",
+			"single precision"},
+		"update half -i data.csv -c links.csv -o out": {"half", "single", "double"},
+		"fit -q -m rca -i large.csv -c must.csv --precision single -o out": {"cannot be stored in single " +
+			"precision", "beyond"},
 	} {
 		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, words...)
 	}

@@ -18,16 +18,20 @@ func TestDistancesOfPipes(t *testing.T) {
 	commandtest.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o krca")
 	content, pairs := clitest.Read(t, dir, "data.csv"), clitest.Read(t, dir, "id.csv")
 	want := commandtest.RunOK(t, dir, "distance krca -i data.csv --pairs id.csv --links-by id -o -").Stdout
-	if got := commandtest.RunWith(t, dir, content, "distance krca -i - --pairs id.csv --links-by id -o -").Stdout; got != want {
+	if got := commandtest.RunWith(t, dir, content,
+		"distance krca -i - --pairs id.csv --links-by id -o -").Stdout; got != want {
 		t.Error("points of a pipe have other distances")
 	}
-	if got := commandtest.RunWith(t, dir, pairs, "distance krca -i data.csv --pairs - --links-by id -o -").Stdout; got != want {
+	if got := commandtest.RunWith(t, dir, pairs,
+		"distance krca -i data.csv --pairs - --links-by id -o -").Stdout; got != want {
 		t.Error("pairs of a pipe have other distances")
 	}
 	clitest.Write(t, dir, "twice.csv", strings.Replace(content, "\np7,", "\np9,", 1))
 	clitest.Write(t, dir, "few.csv", "i,j\np9,p1\n")
 	before := clitest.Names(t, dir)
-	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "distance krca -i twice.csv --pairs few.csv --links-by id -o new.csv"), before, "twice.csv", "row 9", `column "id"`, `the id "p9"`)
+	commandtest.WantInputError(t, dir,
+		commandtest.Run(t, dir, "distance krca -i twice.csv --pairs few.csv --links-by id -o new.csv"),
+		before, "twice.csv", "row 9", `column "id"`, `the id "p9"`)
 }
 
 // TestClassifiedInBlocks: rows read block by block have byte-identical labels to all rows at once,
@@ -46,12 +50,15 @@ func TestClassifiedInBlocks(t *testing.T) {
 		}
 		for _, more := range []string{" --memory-limit 4MiB", " --workers 3"} {
 			got := commandtest.RunOK(t, dir, line+"b.csv"+more)
-			if clitest.Read(t, dir, "b.csv") != labels || strings.Replace(got.Stdout, "b.csv", "a.csv", 1) != want.Stdout {
+			if clitest.Read(t, dir, "b.csv") != labels ||
+				strings.Replace(got.Stdout, "b.csv", "a.csv", 1) != want.Stdout {
 				t.Errorf("%s%s: other labels or scores\n%s%s", with, more, want.Stdout, got.Stdout)
 			}
 		}
-		piped := commandtest.RunWith(t, dir, clitest.Read(t, dir, "data.csv"), strings.Replace(line, "-i data.csv", "-i -", 1)+"c.csv")
-		if clitest.Read(t, dir, "c.csv") != labels || strings.Replace(piped.Stdout, "c.csv", "a.csv", 1) != want.Stdout {
+		piped := commandtest.RunWith(t, dir, clitest.Read(t, dir, "data.csv"),
+			strings.Replace(line, "-i data.csv", "-i -", 1)+"c.csv")
+		if clitest.Read(t, dir, "c.csv") != labels ||
+			strings.Replace(piped.Stdout, "c.csv", "a.csv", 1) != want.Stdout {
 			t.Errorf("%s: a pipe has other labels or scores", with)
 		}
 	}
@@ -76,10 +83,12 @@ func TestClusteredInBlocks(t *testing.T) {
 		line := "cluster -q " + with + "-i data.csv -n 2 "
 		commandtest.RunOK(t, dir, line+"-o held.csv --save-centers held.npy")
 		commandtest.RunOK(t, dir, line+"-o all.csv --stream --save-centers all.npy")
-		if clitest.Read(t, dir, "held.csv") != clitest.Read(t, dir, "all.csv") || clitest.Read(t, dir, "held.npy") != clitest.Read(t, dir, "all.npy") {
+		if clitest.Read(t, dir, "held.csv") != clitest.Read(t, dir, "all.csv") ||
+			clitest.Read(t, dir, "held.npy") != clitest.Read(t, dir, "all.npy") {
 			t.Errorf("%s: streamed rows have different clusters than rows in memory", with)
 		}
-		for i, more := range []string{"--memory-limit 400KiB --stream", "--memory-limit 400KiB --workers 3", "--memory-limit 400KiB -a minibatch"} {
+		for i, more := range []string{"--memory-limit 400KiB --stream", "--memory-limit 400KiB --workers 3",
+			"--memory-limit 400KiB -a minibatch"} {
 			out := fmt.Sprint("some", i, ".csv")
 			commandtest.RunOK(t, dir, line+"--save-centers some.csv -o "+out+" "+more)
 			if got := scoresOf(t, dir, "held.csv", out); !strings.Contains(got, `"adjusted_rand": 1,`) {
@@ -94,7 +103,8 @@ func TestClusteredInBlocks(t *testing.T) {
 			t.Errorf("%s: the clusters depend on the number of workers", with)
 		}
 		content := clitest.Read(t, dir, "data.csv")
-		commandtest.RunWith(t, dir, content, "cluster -q "+with+"-i - -n 2 -a minibatch --memory-limit 400KiB --save-centers piped.csv")
+		commandtest.RunWith(t, dir, content,
+			"cluster -q "+with+"-i - -n 2 -a minibatch --memory-limit 400KiB --save-centers piped.csv")
 		if clitest.Read(t, dir, "piped.csv") != clitest.Read(t, dir, "some.csv") {
 			t.Errorf("%s: a pipe has other centers than a file", with)
 		}

@@ -29,7 +29,8 @@ func TestUpdate(t *testing.T) {
 	clitest.Write(t, dir, "first.csv", "i,chunklet\n0,a\n2,a\n1,b\n3,b\n5,b\n")
 	clitest.Write(t, dir, "second.csv", "i,chunklet\n0,x\n2,x\n4,x\n7,y\n")
 	clitest.Write(t, dir, "third.csv", "i,chunklet\n6,0\n8,0\n9,1\n10,fresh\n12,fresh\n8,2\n")
-	clitest.Write(t, dir, "batch.csv", "i,chunklet\n0,a\n2,a\n26,a\n28,a\n20,a\n22,a\n24,a\n1,b\n3,b\n5,b\n29,b\n27,y\n30,f\n32,f\n")
+	clitest.Write(t, dir, "batch.csv",
+		"i,chunklet\n0,a\n2,a\n26,a\n28,a\n20,a\n22,a\n24,a\n1,b\n3,b\n5,b\n29,b\n27,y\n30,f\n32,f\n")
 	const fitting = " -k rbf:sigma=2 -p fixed_s=0.5 -p dims=0 -q "
 	commandtest.RunOK(t, dir, "fit -m krca -i data.csv -c first.csv -o one.mlk"+fitting)
 	o := commandtest.RunOK(t, dir, "update one.mlk -i new.csv -c second.csv -k rbf:sigma=2 -o two.mlk")
@@ -47,7 +48,8 @@ func TestUpdate(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.Stdout), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Added != 5 || r.Dropped != 0 || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "row 8") || !strings.Contains(o.Stderr, "merged") {
+	if r.Added != 5 || r.Dropped != 0 || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "row 8") ||
+		!strings.Contains(o.Stderr, "merged") {
 		t.Errorf("report %+v and %q, want 5 points and a warning that row 8 merges", r, o.Stderr)
 	}
 	commandtest.RunOK(t, dir, "fit -m krca -i all.csv -c batch.csv -o batch.mlk"+fitting)
@@ -55,7 +57,8 @@ func TestUpdate(t *testing.T) {
 	for _, m := range []string{"one", "three", "batch"} {
 		commandtest.RunOK(t, dir, "distance "+m+".mlk -i all.csv --pairs pairs.csv -q -o "+m+".csv")
 	}
-	got, want := columnOf(t, clitest.Read(t, dir, "three.csv")), columnOf(t, clitest.Read(t, dir, "batch.csv"))
+	got, want := columnOf(t, clitest.Read(t, dir, "three.csv")),
+		columnOf(t, clitest.Read(t, dir, "batch.csv"))
 	for i, v := range want {
 		if d := got[i] - v; !(d*d <= 1e-20*v*v) {
 			t.Errorf("pair %d: distance %v, want %v", i, got[i], v)
@@ -108,7 +111,8 @@ func TestBadUpdate(t *testing.T) {
 	clitest.Write(t, dir, "far.csv", "i,chunklet\n0,a\n20,a\n")
 	clitest.Write(t, dir, "cannot.csv", "i,j,link\n0,1,cannot\n")
 	clitest.Write(t, dir, "header.csv", "i,j,link\n0,1,must\n")
-	commandtest.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -k linear -p form=spectral -o spectral.mlk")
+	commandtest.RunOK(t, dir,
+		"fit -q -m krca -i data.csv -c links.csv -k linear -p form=spectral -o spectral.mlk")
 	commandtest.RunOK(t, dir, "gram model.mlk -i data.csv -q -o gram.csv")
 	commandtest.RunOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p form=cholesky -o gram.mlk")
 	before := clitest.Names(t, dir)
@@ -120,17 +124,23 @@ func TestBadUpdate(t *testing.T) {
 		{"update model.mlk -i data.csv -c c.csv", []string{"-o, --output"}},
 		{"update model.mlk -o out.mlk", []string{"-i, --input"}},
 		{"update model.mlk -i data.csv -o out.mlk", []string{"-c, --links"}},
-		{"update model.mlk --drop-last 1 -i data.csv -o out.mlk", []string{"--drop-last", "-i, --input", "together"}},
-		{"update model.mlk --drop-last 1 --extend -o out.mlk", []string{"--drop-last", "--extend", "together"}},
+		{"update model.mlk --drop-last 1 -i data.csv -o out.mlk",
+			[]string{"--drop-last", "-i, --input", "together"}},
+		{"update model.mlk --drop-last 1 --extend -o out.mlk",
+			[]string{"--drop-last", "--extend", "together"}},
 		{"update model.mlk --drop-last 0 -o out.mlk", []string{"--drop-last is 0"}},
 		{"update model.mlk --drop-last -3 -o out.mlk", []string{"--drop-last is -3"}},
 		{"update model.mlk --drop-last two -o out.mlk", []string{"--drop-last", "two"}},
-		{"update model.mlk --drop-last 1 -o out.mlk", []string{"model.mlk", "--drop-last is 1", "no updates"}},
+		{"update model.mlk --drop-last 1 -o out.mlk",
+			[]string{"model.mlk", "--drop-last is 1", "no updates"}},
 		{"update model.mlk -i narrow.csv -c c.csv -o out.mlk", []string{"narrow.csv", `"f2"`}},
 		{"update model.mlk -i data.csv -c far.csv -o out.mlk", []string{"far.csv", "line 3", "row 20"}},
-		{"update model.mlk -i data.csv -c nine.csv --extend -o out.mlk", []string{"nine.csv", "chunklet 9", "0 to 3"}},
-		{"update model.mlk -i data.csv -c header.csv --extend -o out.mlk", []string{"header.csv", "i,chunklet"}},
-		{"update model.mlk -i data.csv -c c.csv -k rbf:sigma=77 -o out.mlk", []string{"-k, --kernel", "77", "cannot change"}},
+		{"update model.mlk -i data.csv -c nine.csv --extend -o out.mlk",
+			[]string{"nine.csv", "chunklet 9", "0 to 3"}},
+		{"update model.mlk -i data.csv -c header.csv --extend -o out.mlk",
+			[]string{"header.csv", "i,chunklet"}},
+		{"update model.mlk -i data.csv -c c.csv -k rbf:sigma=77 -o out.mlk",
+			[]string{"-k, --kernel", "77", "cannot change"}},
 		{"update model.mlk -i data.csv -c c.csv -k rbg -o out.mlk", []string{"rbg"}},
 		{"update model.mlk -i data.csv -c c.csv -o model.mlk", []string{"model.mlk", "also read"}},
 		{"update nosuch.mlk -i data.csv -c c.csv -o out.mlk", []string{"nosuch.mlk"}},
@@ -145,7 +155,8 @@ func TestBadUpdate(t *testing.T) {
 		})
 	}
 	o := commandtest.Run(t, dir, "update model.mlk -i data.csv -c cannot.csv -o out.mlk")
-	if o.Code != usage.ExitInput || !strings.Contains(o.Stderr, "no chunklets") || !strings.Contains(o.Stderr, "1 cannot-link not used") {
+	if o.Code != usage.ExitInput || !strings.Contains(o.Stderr, "no chunklets") ||
+		!strings.Contains(o.Stderr, "1 cannot-link not used") {
 		t.Errorf("cannot-links only: exit code %d, %s", o.Code, o.Stderr)
 	}
 }
@@ -159,7 +170,8 @@ func TestUpdateLinks(t *testing.T) {
 	clitest.Write(t, dir, "more.csv", "i,j,link\n6,9,must\n1,2,cannot\n")
 	clitest.Write(t, dir, "against.csv", "i,j,link\n0,3,cannot\n")
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,30\n26,20\n7,27\n39,2\n")
-	for _, method := range []string{"npkl", "kbeta", "gml", "gml -p prior=spectral", "itml", "itml -k rbf:sigma=2 --standardize"} {
+	for _, method := range []string{"npkl", "kbeta", "gml", "gml -p prior=spectral", "itml",
+		"itml -k rbf:sigma=2 --standardize"} {
 		commandtest.RunOK(t, dir, "fit -m "+method+" -i data.csv -c links.csv -o model.mlk")
 		o := commandtest.RunOK(t, dir, "update model.mlk -i data.csv -c more.csv -o larger.mlk")
 		if !strings.Contains(o.Stdout, "2 links") {
@@ -175,10 +187,17 @@ func TestUpdateLinks(t *testing.T) {
 			t.Errorf("%s: nothing was learned", method)
 		}
 		before, name := clitest.Names(t, dir), strings.Fields(method)[0]
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "update model.mlk -i data.csv -c against.csv -o bad.mlk"), before, "against.csv", "must", "cannot")
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "update model.mlk -i fewer.csv -c links.csv -o bad.mlk"), before, "fewer.csv", "30", "60")
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "update model.mlk --drop-last 1 -o bad.mlk"), before, name, "--drop-last")
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "update model.mlk -i data.csv -c more.csv --extend -o bad.mlk"), before, name, "--extend")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "update model.mlk -i data.csv -c against.csv -o bad.mlk"), before,
+			"against.csv", "must", "cannot")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "update model.mlk -i fewer.csv -c links.csv -o bad.mlk"), before,
+			"fewer.csv", "30", "60")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "update model.mlk --drop-last 1 -o bad.mlk"), before, name, "--drop-last")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "update model.mlk -i data.csv -c more.csv --extend -o bad.mlk"), before,
+			name, "--extend")
 	}
 }
 
@@ -186,7 +205,9 @@ func TestUpdateLinks(t *testing.T) {
 func TestUpdatable(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 24, 3, 6, 1)
 	eng := enginetest.New(t, 1)
-	offered := strings.FieldsFunc(strings.ReplaceAll(catalog.Updatable, " or ", ", "), func(r rune) bool { return r == ',' || r == ' ' })
+	offered := strings.FieldsFunc(strings.ReplaceAll(catalog.Updatable, " or ", ", "), func(r rune) bool {
+		return r == ',' || r == ' '
+	})
 	for _, m := range catalogtest.Methods() {
 		learner, err := m.New(catalog.Config{Seed: 1})
 		if err != nil {

@@ -23,14 +23,18 @@ func TestVerdict(t *testing.T) {
 	if shown := commandtest.RunOK(t, dir, "inspect model").Stdout; !strings.Contains(shown, last) {
 		t.Errorf("want %q in\n%s", last, shown)
 	}
-	plain := commandtest.RunOK(t, dir, "fit -m krca -k rbf:sigma=0.5msq -i rings.csv -c links.csv --no-verdict -o plain")
+	plain := commandtest.RunOK(t, dir,
+		"fit -m krca -k rbf:sigma=0.5msq -i rings.csv -c links.csv --no-verdict -o plain")
 	if strings.Contains(plain.Stdout, "held-out") {
 		t.Errorf("%s", plain.Stdout)
 	}
-	if a, b := commandtest.RunOK(t, dir, "embed model -q -i rings.csv -o -").Stdout, commandtest.RunOK(t, dir, "embed plain -q -i rings.csv -o -").Stdout; a != b {
+	if a, b := commandtest.RunOK(t, dir, "embed model -q -i rings.csv -o -").Stdout,
+		commandtest.RunOK(t, dir, "embed plain -q -i rings.csv -o -").Stdout; a != b {
 		t.Error("the verdict changes the metric")
 	}
-	v := clitest.Parse(t, commandtest.RunOK(t, dir, "fit -m krca -i rings.csv -c links.csv --folds 3 -o model --json").Stdout)["verdict"].(map[string]any)
+	v := clitest.Parse(t,
+		commandtest.RunOK(t, dir,
+			"fit -m krca -i rings.csv -c links.csv --folds 3 -o model --json").Stdout)["verdict"].(map[string]any)
 	if v["fits"] != 3.0 || v["auc"].(float64) > 1.5 || v["finding"] != "better" {
 		t.Errorf("%v", v)
 	}
@@ -44,12 +48,16 @@ func TestVerdict(t *testing.T) {
 func TestSearch(t *testing.T) {
 	dir := t.TempDir()
 	commandtest.WriteRings(t, dir)
-	found := clitest.Parse(t, commandtest.RunOK(t, dir, "fit --search -i rings.csv -c links.csv --no-verdict -o model --json").Stdout)
+	found := clitest.Parse(t,
+		commandtest.RunOK(t, dir,
+			"fit --search -i rings.csv -c links.csv --no-verdict -o model --json").Stdout)
 	search := found["search"].(map[string]any)
-	if best := search["best"].(map[string]any); best["method"] != found["method"] || len(search["trials"].([]any)) != 7 || search["raw"] == nil {
+	if best := search["best"].(map[string]any); best["method"] != found["method"] ||
+		len(search["trials"].([]any)) != 7 || search["raw"] == nil {
 		t.Errorf("%v", found)
 	}
-	text := commandtest.RunOK(t, dir, "fit --search -m krca -i rings.csv -c links.csv --no-verdict -o model").Stdout
+	text := commandtest.RunOK(t, dir,
+		"fit --search -m krca -i rings.csv -c links.csv --no-verdict -o model").Stdout
 	if !strings.Contains(text, "1 candidate, 5 fits") || !strings.Contains(text, "; --search=long tries ") {
 		t.Errorf("%s", text)
 	}
@@ -59,11 +67,14 @@ func TestSearch(t *testing.T) {
 func TestLearningCurve(t *testing.T) {
 	dir := t.TempDir()
 	commandtest.WriteRings(t, dir)
-	text := commandtest.RunOK(t, dir, "fit -m krca -i rings.csv -c links.csv --no-verdict --curve curve.svg -o model").Stdout
-	if !strings.Contains(text, "learning curve: ") || !strings.Contains(clitest.Read(t, dir, "curve.svg"), "<svg") {
+	text := commandtest.RunOK(t, dir,
+		"fit -m krca -i rings.csv -c links.csv --no-verdict --curve curve.svg -o model").Stdout
+	if !strings.Contains(text, "learning curve: ") ||
+		!strings.Contains(clitest.Read(t, dir, "curve.svg"), "<svg") {
 		t.Errorf("%s", text)
 	}
-	commandtest.RunOK(t, dir, "fit -q -m krca -i rings.csv -c links.csv --no-verdict --curve curve.json -o model")
+	commandtest.RunOK(t, dir,
+		"fit -q -m krca -i rings.csv -c links.csv --no-verdict --curve curve.json -o model")
 	before := 0.0
 	for _, step := range clitest.Parse(t, clitest.Read(t, dir, "curve.json"))["steps"].([]any) {
 		s := step.(map[string]any)

@@ -51,7 +51,8 @@ func Resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Po
 // specBytes is the approximate size of a Spec in a cache.
 const specBytes = 256
 
-func resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Points, limit limits) (kernel.Spec, error) {
+func resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Points,
+	limit limits) (kernel.Spec, error) {
 	for {
 		rule, inner, open := s.Open()
 		if !open {
@@ -61,7 +62,10 @@ func resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Po
 			return kernel.Spec{}, err
 		}
 		if x.Len() < 2 {
-			return kernel.Spec{}, fault.Data("", "%s of kernel %s: rule %s needs pairs of points, got %d: want at least 2 points, or a number instead of the rule", rule.Parameter, rule.Kernel, rule.Name, x.Len())
+			return kernel.Spec{},
+				fault.Data("", "%s of kernel %s: rule %s needs pairs of points, got %d: want at least 2 "+
+					"points, or a number instead of the rule", rule.Parameter, rule.Kernel, rule.Name,
+					x.Len())
 		}
 		k, err := kernel.New(inner)
 		if err != nil {
@@ -138,7 +142,9 @@ func (m *measurement) explainZero(ctx context.Context, rule kernel.Rule, noise f
 	if math.Sqrt(square) <= noise {
 		what = "all points coincide (the data are constant)"
 	}
-	return fault.Data("", "%s of kernel %s: %s, so rule %s gives 0: want points that differ, or a number instead of the rule", rule.Parameter, rule.Kernel, what, rule.Name)
+	return fault.Data("",
+		"%s of kernel %s: %s, so rule %s gives 0: want points that differ, or a number instead of the rule",
+		rule.Parameter, rule.Kernel, what, rule.Name)
 }
 
 // limits are the numbers of points beyond which rules use a sample.
@@ -202,7 +208,8 @@ func (m *measurement) meanSquare(ctx context.Context) (float64, error) {
 		case *points.Dense:
 			return meanSquareDense(p)
 		case *points.CSR:
-			if err := m.eng.Check("means of features", 40*int64(len(p.Col)), "use fewer points, another rule or a number, or raise the memory limit"); err != nil {
+			if err := m.eng.Check("means of features", 40*int64(len(p.Col)),
+				"use fewer points, another rule or a number, or raise the memory limit"); err != nil {
 				return 0, err
 			}
 			return meanSquareSparse(p)

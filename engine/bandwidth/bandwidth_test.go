@@ -105,8 +105,10 @@ func TestRules(t *testing.T) {
 				want := naive(rule, n, euclid(x))
 				for _, p := range []points.Points{x, enginetest.Sparse(x)} {
 					t.Run(fmt.Sprintf("%s/n=%d/shift=%g/%T", rule, n, shift, p), func(t *testing.T) {
-						for text, factor := range map[string]float64{"rbf:sigma=": 1, "exp:width=": 1, "rbf:sigma=0.5": 0.5, "exp:3": 3} {
-							if got := resolve(t, eng, text+rule, p); !(math.Abs(got-factor*want) <= 1e-12*want) {
+						for text, factor := range map[string]float64{"rbf:sigma=": 1, "exp:width=": 1,
+							"rbf:sigma=0.5": 0.5, "exp:3": 3} {
+							if got := resolve(t, eng, text+rule,
+								p); !(math.Abs(got-factor*want) <= 1e-12*want) {
 								t.Errorf("%s%s is %v, want %v", text, rule, got, factor*want)
 							}
 						}
@@ -159,7 +161,8 @@ func TestNestedRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inner := enginetest.Spec(t, "exp:width="+strconv.FormatFloat(resolve(t, eng, "exp:2mean", x), 'g', 17, 64))
+	inner := enginetest.Spec(t,
+		"exp:width="+strconv.FormatFloat(resolve(t, eng, "exp:2mean", x), 'g', 17, 64))
 	want, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, "rbf:median@"+inner.String()), x)
 	if err != nil || s != want {
 		t.Errorf("got %q, want %q (%v)", s, want, err)
@@ -206,12 +209,15 @@ func TestConstantData(t *testing.T) {
 			spec string
 			x    points.Points
 		}{
-			"dense": {"rbf:" + rule, x}, "sparse": {"exp:" + rule, enginetest.Sparse(x)}, "gram": {"rbf:" + rule, gram},
-			"inside cosine": {"rbf:" + rule + "@cosine", proportional}, "inside rbf": {"exp:" + rule + "@rbf:sigma=2", x},
-			"inside poly": {"rbf:" + rule + "@poly:scale=1e-3", x},
+			"dense": {"rbf:" + rule, x}, "sparse": {"exp:" + rule, enginetest.Sparse(x)},
+			"gram":          {"rbf:" + rule, gram},
+			"inside cosine": {"rbf:" + rule + "@cosine", proportional},
+			"inside rbf":    {"exp:" + rule + "@rbf:sigma=2", x},
+			"inside poly":   {"rbf:" + rule + "@poly:scale=1e-3", x},
 		} {
 			_, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, c.spec), c.x)
-			if !fault.IsInput(err) || !strings.Contains(err.Error(), "data are constant") || !strings.Contains(err.Error(), rule) {
+			if !fault.IsInput(err) || !strings.Contains(err.Error(), "data are constant") ||
+				!strings.Contains(err.Error(), rule) {
 				t.Errorf("%s, %s: %v", name, rule, err)
 			}
 		}
@@ -242,7 +248,8 @@ func TestRulesOnSequences(t *testing.T) {
 		x.Start = append(x.Start, len(x.Letters))
 	}
 	// Words of 3 letters: AAA 3 times; CCC 3; GGG 3; AAA 2, AAC, ACC, CCC 1.
-	cosines := [4][4]float64{{1, 0, 0, 2 / math.Sqrt(7)}, {0, 1, 0, 1 / math.Sqrt(7)}, {0, 0, 1, 0}, {2 / math.Sqrt(7), 1 / math.Sqrt(7), 0, 1}}
+	cosines := [4][4]float64{{1, 0, 0, 2 / math.Sqrt(7)}, {0, 1, 0, 1 / math.Sqrt(7)}, {0, 0, 1, 0},
+		{2 / math.Sqrt(7), 1 / math.Sqrt(7), 0, 1}}
 	distance := func(i, j int) float64 { return math.Sqrt(2 - 2*cosines[i][j]) }
 	eng := enginetest.New(t, 0)
 	for _, rule := range []string{"mean", "median", "msq"} {
@@ -252,10 +259,12 @@ func TestRulesOnSequences(t *testing.T) {
 		}
 	}
 	var d *fault.DataError
-	if _, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, "rbf:sigma=median@spectrum:k=6"), x); !errors.As(err, &d) || d.Row != 0 {
+	if _, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, "rbf:sigma=median@spectrum:k=6"),
+		x); !errors.As(err, &d) || d.Row != 0 {
 		t.Errorf("error %v: want a DataError of row 0, which is shorter than 6", err)
 	}
-	if _, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, "rbf:sigma=median"), x); !fault.IsInput(err) {
+	if _, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, "rbf:sigma=median"),
+		x); !fault.IsInput(err) {
 		t.Errorf("error %v: want an input error, as rbf takes no sequences", err)
 	}
 }
@@ -266,7 +275,9 @@ func TestErrors(t *testing.T) {
 		spec := enginetest.Spec(t, "rbf:"+rule)
 		var d *fault.DataError
 		for n := range 2 {
-			if _, err := bandwidth.Resolve(t.Context(), eng, spec, &points.Dense{N: n, D: 1, Data: make([]float64, n)}); !errors.As(err, &d) || !strings.Contains(err.Error(), "at least 2 points") {
+			if _, err := bandwidth.Resolve(t.Context(), eng, spec,
+				&points.Dense{N: n, D: 1, Data: make([]float64, n)}); !errors.As(err, &d) ||
+				!strings.Contains(err.Error(), "at least 2 points") {
 				t.Errorf("%s of %d points: %v", rule, n, err)
 			}
 		}
@@ -280,12 +291,14 @@ func TestErrors(t *testing.T) {
 		}
 		var m *fault.MemoryError
 		big := &points.Dense{N: 100, D: 1, Data: make([]float64, 100)}
-		if _, err := bandwidth.Resolve(t.Context(), eng, spec, big); (rule == "median" || rule == "knn10") && !errors.As(err, &m) {
+		if _, err := bandwidth.Resolve(t.Context(), eng, spec, big); (rule == "median" || rule == "knn10") &&
+			!errors.As(err, &m) {
 			t.Errorf("%s beyond the memory limit: %v", rule, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := bandwidth.Resolve(ctx, eng, spec, &points.Dense{N: 2, D: 1, Data: []float64{1, 2}}); !errors.Is(err, context.Canceled) {
+		if _, err := bandwidth.Resolve(ctx, eng, spec,
+			&points.Dense{N: 2, D: 1, Data: []float64{1, 2}}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s canceled: %v", rule, err)
 		}
 	}
@@ -313,7 +326,8 @@ func TestRowsAlone(t *testing.T) {
 		if few.Len() != min(n, 4096) {
 			t.Fatalf("%d rows of %d", few.Len(), n)
 		}
-		for rule, tolerance := range map[string]float64{"mean": 0, "median": 0, "lle": 2 / 4096.0, "msq": 0.02, "knn10": 0.2} {
+		for rule, tolerance := range map[string]float64{"mean": 0, "median": 0, "lle": 2 / 4096.0,
+			"msq": 0.02, "knn10": 0.2} {
 			want, got := resolve(t, eng, "rbf:sigma="+rule, x), resolve(t, eng, "rbf:sigma="+rule, few)
 			if !(math.Abs(got-want) <= tolerance*want) {
 				t.Errorf("n=%d, %s is %v on these rows, %v on all", n, rule, got, want)
@@ -360,10 +374,12 @@ func TestRulesAtAnyScale(t *testing.T) {
 				}
 				got, err := width(rule, y)
 				switch {
-				case err != nil && (!fault.IsInput(err) || !strings.Contains(err.Error(), "want") || power > -300 && power < 500):
+				case err != nil && (!fault.IsInput(err) || !strings.Contains(err.Error(), "want") ||
+					power > -300 && power < 500):
 					t.Errorf("rule %s, %d points times 2^%d: error %v", rule, n, power, err)
 				case err == nil && !(math.Abs(got-math.Ldexp(want, power)) <= 1e-6*math.Ldexp(want, power)):
-					t.Errorf("rule %s, %d points times 2^%d: %g, want %g", rule, n, power, got, math.Ldexp(want, power))
+					t.Errorf("rule %s, %d points times 2^%d: %g, want %g", rule, n, power, got,
+						math.Ldexp(want, power))
 				}
 			}
 		}
@@ -374,8 +390,10 @@ func TestRulesAtAnyScale(t *testing.T) {
 // whose text parses to itself and which is the same for dense and sparse points. A single rule of
 // distances has the value of its definition.
 func FuzzResolve(f *testing.F) {
-	for k, text := range []string{"rbf:sigma=0.5mean", "rbf:median", "exp:width=2knn10", "rbf:sigma=msq", "exp:lle", "rbf:median@poly:degree=2", "exp:width=3lle@rbf:sigma=0.5mean@cosine",
-		"rbf:sigma=1e300mean", "rbf:gamma=mean", "linear", "rbf:sigma=-1mean", "rbf:sigma=1e-160median", "cosine@rbf:mean"} {
+	for k, text := range []string{"rbf:sigma=0.5mean", "rbf:median", "exp:width=2knn10", "rbf:sigma=msq",
+		"exp:lle", "rbf:median@poly:degree=2", "exp:width=3lle@rbf:sigma=0.5mean@cosine",
+		"rbf:sigma=1e300mean", "rbf:gamma=mean", "linear", "rbf:sigma=-1mean", "rbf:sigma=1e-160median",
+		"cosine@rbf:mean"} {
 		f.Add(text, []byte{byte(7 * k), byte(k), byte(k % 5), byte(3 * k), byte(k), 1, 2})
 	}
 	eng := enginetest.New(f, 1)

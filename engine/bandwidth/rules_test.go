@@ -21,7 +21,8 @@ import (
 func TestSelectBelow(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "n")
-		value := rapid.OneOf(rapid.SampledFrom([]float64{0, 1, 1, 2, 5e-324, math.MaxFloat64}), rapid.Float64Range(0, 1e3), rapid.Float64Range(0, 1e-300))
+		value := rapid.OneOf(rapid.SampledFrom([]float64{0, 1, 1, 2, 5e-324, math.MaxFloat64}),
+			rapid.Float64Range(0, 1e3), rapid.Float64Range(0, 1e-300))
 		m := blas.NewMatrix(n, n)
 		var all []float64
 		for i := range n {
@@ -103,7 +104,8 @@ func TestSampledPairs(t *testing.T) {
 	}
 	// Half of the pairs are at a distance near 100 sqrt 2, the others at sqrt(pi) on average.
 	mean := (100*math.Sqrt2 + math.Sqrt(math.Pi)) / 2
-	for rule, want := range map[string]float64{"mean": mean, "lle": 1.5 * mean, "msq": math.Sqrt(0.4 * (4 + 10000))} {
+	for rule, want := range map[string]float64{"mean": mean, "lle": 1.5 * mean,
+		"msq": math.Sqrt(0.4 * (4 + 10000))} {
 		got := sampled(t, rule, x, 2)
 		if math.Abs(got-want) > 0.01*want {
 			t.Errorf("%s is %v, want about %v", rule, got, want)

@@ -69,7 +69,8 @@ func (c *Columns) CheckNames() error {
 			err = c.Problem(ColumnError(strconv.Itoa(j), "feature %d has no name: want one", j),
 				"name the column, or remove it")
 		case twice:
-			err = c.Problem(ColumnError(name, "features %d and %d have the same name: want different ones", first, j),
+			err = c.Problem(ColumnError(name, "features %d and %d have the same name: want different ones",
+				first, j),
 				"rename one of them")
 		default:
 			seen[name] = j
@@ -94,8 +95,9 @@ func (c *Columns) Begin(limit int, held *Budget) (rows Rows, n int, err error) {
 	}
 	need := int64(n)*int64(cols)*value + held.Used
 	if c.Limit > 0 && need > c.Limit {
-		return Rows{}, 0, &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need, Limit: c.Limit,
-			Hint: "use fewer rows or columns, or raise the limit"}
+		return Rows{}, 0, &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need,
+			Limit: c.Limit,
+			Hint:  "use fewer rows or columns, or raise the limit"}
 	}
 	if c.Limit > 0 { // the block and what it is read from share the limit
 		held.Used += c.bytes(n)
@@ -147,7 +149,8 @@ func (c *Columns) NotFinite(feature string, row int, v float64, empty, whole boo
 	case empty:
 		what = "the cell is empty: want a finite number"
 	case whole:
-		what, fix = "the whole number has no exact float64: want at most 2^53 in size", "write the column as double"
+		what, fix = "the whole number has no exact float64: want at most 2^53 in size",
+			"write the column as double"
 	}
 	e := ColumnError(feature, "%s", what)
 	e.Row = row
@@ -162,7 +165,8 @@ func (c *Columns) CheckText(column string, isFeature bool, s string, row int) er
 	case s == "" && !isFeature:
 		e = ColumnError(column, "the cell is empty: want a %s", column)
 	case isFeature && !utf8.ValidString(s):
-		e, fix = ColumnError(column, "the cell is not UTF-8: want text"), "remove the column, if it holds other bytes than text"
+		e, fix = ColumnError(column, "the cell is not UTF-8: want text"),
+			"remove the column, if it holds other bytes than text"
 	default:
 		return nil
 	}

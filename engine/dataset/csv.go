@@ -42,7 +42,8 @@ func openRecords(src *source, maxLine int, rep *report) (*records, error) {
 	}
 	header, line, err := c.header()
 	if err == io.EOF {
-		return nil, rep.fatal("check that it was written to the end", "the file is blank: want a header and data rows")
+		return nil, rep.fatal("check that it was written to the end",
+			"the file is blank: want a header and data rows")
 	}
 	if err != nil {
 		if err := noteRecord(rep, err, -1); err != nil {
@@ -105,7 +106,8 @@ func (r *records) checkHeader(line int) error {
 		case name == "" && i == 0 && len(r.columns) > 1:
 			r.counts = true
 		case name == "":
-			err = add(strconv.Itoa(i), "name the column, or remove it", "field %d of the header is empty: want a name", i+1)
+			err = add(strconv.Itoa(i), "name the column, or remove it",
+				"field %d of the header is empty: want a name", i+1)
 		case twice:
 			fix := "rename one of them"
 			if isNumber(name) {
@@ -120,7 +122,8 @@ func (r *records) checkHeader(line int) error {
 		}
 	}
 	if r.headerIsData() {
-		_ = add("", "add a first line of column names, or use the option no-header", "the first line holds numbers: want a header of column names")
+		_ = add("", "add a first line of column names, or use the option no-header",
+			"the first line holds numbers: want a header of column names")
 		return errStop
 	}
 	return nil
@@ -197,9 +200,11 @@ func (r *records) isNext(cell []byte, row int) bool {
 func (r *records) notRowNumber(cell string, line int) error {
 	const fix = "name the column, or remove it"
 	if r.begin < 0 {
-		return r.rep.fatalAt(1, "0", fix, "field 1 of the header is empty, and the column does not number the rows from 0 or 1: want a name")
+		return r.rep.fatalAt(1, "0", fix,
+			"field 1 of the header is empty, and the column does not number the rows from 0 or 1: want a name")
 	}
-	return r.rep.fatalAt(line, "0", fix, "the column has no name, and its cell is %s: want %d, the number of the row, or a name for the column", quote(cell), r.row+r.begin)
+	return r.rep.fatalAt(line, "0", fix,
+		"the column has no name, and its cell is %s: want %d, the number of the row, or a name for the column", quote(cell), r.row+r.begin)
 }
 
 // badOption reports columns that the options name wrongly.
@@ -286,10 +291,12 @@ func (c *names) add(r *records, fields []string, line int) error {
 	}
 	name, value := r.columns[c.at], fields[c.at]
 	if value == "" {
-		return r.problem(line, name, "fill in the cell, or remove the row", "the cell is empty: want a %s", name)
+		return r.problem(line, name, "fill in the cell, or remove the row", "the cell is empty: want a %s",
+			name)
 	}
 	if first := c.push(value, line); first > 0 {
-		return r.problem(line, name, "rename or remove one of the two rows", "id %s is already on line %d: want different ids", quote(value), first)
+		return r.problem(line, name, "rename or remove one of the two rows",
+			"id %s is already on line %d: want different ids", quote(value), first)
 	}
 	return nil
 }
@@ -404,7 +411,9 @@ func (r *lineReader) readSeparator() (byte, error) {
 		return 0, err
 	}
 	if strings.IndexByte(delimiters, delimiter) < 0 {
-		return 0, r.bad(r.line, true, "save the file with one of these", "its fields are separated by %q, as the line says: want a comma, a semicolon, a tab or a bar", string(delimiter))
+		return 0, r.bad(r.line, true, "save the file with one of these",
+			"its fields are separated by %q, as the line says: want a comma, a semicolon, a tab or a bar",
+			string(delimiter))
 	}
 	return delimiter, nil
 }

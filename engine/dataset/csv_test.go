@@ -33,7 +33,8 @@ import (
 )
 
 func TestReadCSV(t *testing.T) {
-	want := &Data{Features: []string{"width", "height"}, IDs: []string{"r1", "r2"}, Labels: []string{"a,b", "c"}, Name: "data.csv"}
+	want := &Data{Features: []string{"width", "height"}, IDs: []string{"r1", "r2"},
+		Labels: []string{"a,b", "c"}, Name: "data.csv"}
 	values := []float64{1.5, -2, 0.1, 3e-5}
 	cases := map[string]string{
 		"plain":                  "id,width,height,label\nr1,1.5,-2,\"a,b\"\nr2,.1,3e-5,c\n",
@@ -85,8 +86,10 @@ func TestBadCSV(t *testing.T) {
 		{"NaN", "x,y\nNaN,2\n", place{2, 0, "x"}, "NaN"},
 		{"Inf", "x,y\n1,-inf\n", place{2, 0, "y"}, "-inf"},
 		{"beyond float64", "x,y\n1,1e999\n", place{2, 0, "y"}, "range"},
-		{"whole number without a float64", "x,y\n9007199254740992,1\n9007199254740993,1\n", place{3, 1, "x"}, "9007199254740993: the whole number has no exact float64: want at most 2^53"},
-		{"negative whole number without a float64", "x,y\n1,-18446744073709551615\n", place{2, 0, "y"}, "2^53"},
+		{"whole number without a float64", "x,y\n9007199254740992,1\n9007199254740993,1\n", place{3, 1, "x"},
+			"9007199254740993: the whole number has no exact float64: want at most 2^53"},
+		{"negative whole number without a float64", "x,y\n1,-18446744073709551615\n", place{2, 0, "y"},
+			"2^53"},
 		{"empty cell", "x,y\n1,\n", place{2, 0, "y"}, "empty"},
 		{"blank cell", "x,y\n1,  \n", place{2, 0, "y"}, "empty"},
 		{"question mark", "x,y\n?,1\n", place{2, 0, "x"}, "missing"},
@@ -97,17 +100,23 @@ func TestBadCSV(t *testing.T) {
 		{"duplicate columns", "x,y,x\n1,2,3\n", place{1, -1, "x"}, "columns 1 and 3"},
 		{"two label columns", "x,label,label\n1,a,b\n", place{1, -1, "label"}, "columns 2 and 3"},
 		{"nameless column", "x,\n1,2\n", place{1, -1, "1"}, "empty"},
-		{"nameless first column", ",x\n7,2\n", place{1, -1, "0"}, "empty"}, // one that numbers the rows is left out
-		{"nameless first column that stops counting", ",x\n1,2\n2,2\n4,2\n", place{4, -1, "0"}, "3, the number of the row"},
+		// one that numbers the rows is left out
+		{"nameless first column", ",x\n7,2\n", place{1, -1, "0"}, "empty"},
+		{"nameless first column that stops counting", ",x\n1,2\n2,2\n4,2\n", place{4, -1, "0"},
+			"3, the number of the row"},
 		{"no header", "5.1,3.5\n1,2\n", place{1, -1, ""}, "want a header"},
-		{"semicolons that do not fit", "x;y\n1;2\n1;2;3\n", place{3, 1, ""}, "3 fields: want 2"}, // fitting ones are read
+		// fitting ones are read
+		{"semicolons that do not fit", "x;y\n1;2\n1;2;3\n", place{3, 1, ""}, "3 fields: want 2"},
 		{"no features", "id,label\nr,a\n", none, "no feature columns"},
 		{"blank line inside", "x\n1\n\n2\n", place{3, 1, ""}, "blank"},
 		{"NUL in the beginning", "x,y\n1,\x002\n", none, "binary data (byte 6 is 0)"},
-		{"NUL later", "x,y\n" + strings.Repeat("1,2\n", 200) + "1,\x00\n", place{202, 200, ""}, "byte 2 of the line is 0"},
+		{"NUL later", "x,y\n" + strings.Repeat("1,2\n", 200) + "1,\x00\n", place{202, 200, ""},
+			"byte 2 of the line is 0"},
 		{"not UTF-8", "x,label\n1,caf\xe9\n", place{2, 0, ""}, "byte 5"},
 		{"not UTF-8 in the header", "x\xff,y\n1,2\n", place{1, -1, ""}, "UTF-8"},
-		{"half of a UTF-16 character", "\xff\xfex\x00\n\x001\x00\x00\xd8", none, "byte 8 is half a UTF-16 character"}, // whole text is read
+		// whole text is read
+		{"half of a UTF-16 character", "\xff\xfex\x00\n\x001\x00\x00\xd8", none,
+			"byte 8 is half a UTF-16 character"},
 		{"UTF-16 that is cut off", "\xff\xfex\x00\n\x001", none, "ends inside a character"},
 		{"gzip", "\x1f\x8b\x08\x00\x00", none, "gzip"},
 		{"npy", "\x93NUMPY\x01\x00", none, "NumPy"},
@@ -117,7 +126,8 @@ func TestBadCSV(t *testing.T) {
 		{"old Mac line ends", "x,y\r1,2\r3,4\r", place{1, -1, ""}, "carriage return"},
 		{"carriage return inside", "x,y\n1,2\n3\r,4\n", place{3, 1, ""}, "carriage return"},
 		{"quote in the middle", "x,label\n1,a\"b\n", place{2, 0, ""}, "field 2 has a quote in its middle"},
-		{"text behind a quote", "x,label\n1,\"a\"b\n", place{2, 0, ""}, "field 2 has text behind its closing quote"},
+		{"text behind a quote", "x,label\n1,\"a\"b\n", place{2, 0, ""},
+			"field 2 has text behind its closing quote"},
 		{"open quote", "x,label\n1,\"a\n2,b\n", place{2, 0, ""}, "not closed"},
 	}
 	for _, c := range cases {
@@ -289,7 +299,8 @@ func TestGzipBomb(t *testing.T) {
 		t.Fatalf("the gzip bomb has %d bytes: want a smaller one", len(bomb))
 	}
 	var me *fault.MemoryError
-	if _, err := Decode(bytes.NewReader(bomb), "-", "csv.gz", ReadOptions{MemoryLimit: 1 << 16}); !errors.As(err, &me) {
+	if _, err := Decode(bytes.NewReader(bomb), "-", "csv.gz",
+		ReadOptions{MemoryLimit: 1 << 16}); !errors.As(err, &me) {
 		t.Errorf("error %v, want a *fault.MemoryError", err)
 	}
 }
@@ -307,11 +318,13 @@ func TestGzip(t *testing.T) {
 		}
 	}
 	var npy bytes.Buffer
-	if err := WriteMatrix("-", 2, 2, []float64{1, 2, 3, 4}, 2, nil, WriteOptions{Format: "npy.gz", Stdout: &npy}); err != nil {
+	if err := WriteMatrix("-", 2, 2, []float64{1, 2, 3, 4}, 2, nil,
+		WriteOptions{Format: "npy.gz", Stdout: &npy}); err != nil {
 		t.Fatal(err)
 	}
 	for n := range npy.Len() {
-		if _, err := Decode(bytes.NewReader(npy.Bytes()[:n]), "d.npy.gz", "", ReadOptions{}); !fault.IsInput(err) {
+		if _, err := Decode(bytes.NewReader(npy.Bytes()[:n]), "d.npy.gz", "",
+			ReadOptions{}); !fault.IsInput(err) {
 			t.Fatalf("first %d of %d bytes: error %v, want an input error", n, npy.Len(), err)
 		}
 	}
@@ -320,9 +333,11 @@ func TestGzip(t *testing.T) {
 		change func(b []byte) []byte
 		text   string
 	}{
-		"not gzip":      {func([]byte) []byte { return []byte("x\n1\n") }, "not gzip, though the name"},
-		"checksum":      {func(b []byte) []byte { b[last] ^= 1; return b }, "corrupted"},
-		"bytes behind":  {func(b []byte) []byte { return append(b, "tail of text"...) }, "follow the gzip data"},
+		"not gzip": {func([]byte) []byte { return []byte("x\n1\n") }, "not gzip, though the name"},
+		"checksum": {func(b []byte) []byte { b[last] ^= 1; return b }, "corrupted"},
+		"bytes behind": {func(b []byte) []byte {
+			return append(b, "tail of text"...)
+		}, "follow the gzip data"},
 		"bad deflate":   {func(b []byte) []byte { b[10] = 0xff; return b }, "corrupted"},
 		"empty":         {func([]byte) []byte { return nil }, "the file is empty"},
 		"empty content": {func([]byte) []byte { return zip(t, nil) }, "the file is empty"},
@@ -332,7 +347,8 @@ func TestGzip(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", name, err, c.text)
 		}
 	}
-	if d, err := Decode(bytes.NewReader(append(zip(t, []byte("x\n1\n")), zip(t, []byte("2\n"))...)), "d.csv.gz", "", ReadOptions{}); err != nil || d.Points.Len() != 2 {
+	if d, err := Decode(bytes.NewReader(append(zip(t, []byte("x\n1\n")), zip(t, []byte("2\n"))...)),
+		"d.csv.gz", "", ReadOptions{}); err != nil || d.Points.Len() != 2 {
 		t.Errorf("two gzip members: %v", err)
 	}
 }
@@ -363,10 +379,14 @@ func TestParseFloat(t *testing.T) {
 			t.Errorf("%q: %v (%v), want %v (%v)", s, got, gotErr, want, wantErr)
 		}
 	}
-	for _, s := range []string{"", "-", ".", "-.", "--1", "1.", ".5", "-.5", "-0", "0", "-0.0", "1..2", "1.2.3", "+1", "1e5", " 1",
+	for _, s := range []string{"", "-", ".", "-.", "--1", "1.", ".5", "-.5", "-0", "0", "-0.0", "1..2",
+		"1.2.3", "+1", "1e5", " 1",
 		"999999999999999", "9999999999999999", "99999999999999999", ".999999999999999", ".9999999999999999",
-		"9007199254740993", "9007199254740992", "-9007199254740993", "+009007199254740995", "18014398509481984", "18446744073709551615",
-		"18446744073709551616", "100000000000000000000000", "1000000000000000000000000", "9007199254740993.0", "9007199254740993e0", "900719925474099.3", "0.000000000000001", "123456789012345.", "0x1p-2", "NaN", "inf", "1_0"} {
+		"9007199254740993", "9007199254740992", "-9007199254740993", "+009007199254740995",
+		"18014398509481984", "18446744073709551615",
+		"18446744073709551616", "100000000000000000000000", "1000000000000000000000000", "9007199254740993.0",
+		"9007199254740993e0", "900719925474099.3", "0.000000000000001", "123456789012345.", "0x1p-2",
+		"NaN", "inf", "1_0"} {
 		same(s)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -388,13 +408,16 @@ func TestParseFloat(t *testing.T) {
 			same(strconv.FormatUint(whole*2+last, 10) + ".00"[:min(int(k%4), 3)])
 		}
 	}
-	propertytest.Check(t, func(rt *rapid.T) { same(rapid.StringMatching(`-?[0-9]{0,20}\.?[0-9]{0,22}`).Draw(rt, "s")) })
+	propertytest.Check(t, func(rt *rapid.T) {
+		same(rapid.StringMatching(`-?[0-9]{0,20}\.?[0-9]{0,22}`).Draw(rt, "s"))
+	})
 }
 
 // sameAsStandard compares csvReader with encoding/csv on text without the things that only
 // csvReader refuses: blank lines, carriage returns, NUL and bytes that are not UTF-8.
 func sameAsStandard(t testing.TB, text string) {
-	if strings.ContainsAny(text, "\r\x00") || strings.Contains(text, "\ufeff") || strings.ToValidUTF8(text, "") != text {
+	if strings.ContainsAny(text, "\r\x00") || strings.Contains(text, "\ufeff") ||
+		strings.ToValidUTF8(text, "") != text {
 		return
 	}
 	if what, _ := sniff([]byte(text[:min(len(text), 512)]), "csv"); what != "" || text == "" {
@@ -405,7 +428,9 @@ func sameAsStandard(t testing.TB, text string) {
 		t.Fatal(err)
 	}
 	tabs := ours.delimiter == '\t' // which encoding/csv takes as spaces to trim
-	if tabs && strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) && r != '\t' && r != '\n' }) {
+	if tabs && strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) && r != '\t' && r != '\n'
+	}) {
 		return
 	}
 	want, wantErr := func() ([][]string, error) {
@@ -445,7 +470,8 @@ func sameAsStandard(t testing.TB, text string) {
 
 func TestSameRecordsAsStandardReader(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
-		sameAsStandard(t, rapid.StringOfN(rapid.SampledFrom([]rune("a1,,\"\"\n \té;;|")), 1, 40, -1).Draw(rt, "text"))
+		sameAsStandard(t, rapid.StringOfN(rapid.SampledFrom([]rune("a1,,\"\"\n \té;;|")), 1, 40, -1).Draw(rt,
+			"text"))
 	})
 }
 
@@ -459,7 +485,8 @@ func TestCheckFindsAll(t *testing.T) {
 		"d,1,caf\xe9,v\n"+ // line 7
 		"e,1,,v\n"+
 		"f,1,2,v\n"))
-	want := []place{{3, 1, "x"}, {3, 1, "y"}, {4, 2, "label"}, {4, 2, "id"}, {5, 3, ""}, {6, 4, ""}, {7, 5, ""}, {8, 6, "y"}}
+	want := []place{{3, 1, "x"}, {3, 1, "y"}, {4, 2, "label"}, {4, 2, "id"}, {5, 3, ""}, {6, 4, ""},
+		{7, 5, ""}, {8, 6, "y"}}
 	problems, err := Check(path, ReadOptions{}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -499,8 +526,10 @@ func TestCheck(t *testing.T) {
 		"labels too short": {good, ReadOptions{Labels: short}, "1 label: want 2"},
 		"truncated gzip":   {write(t, "cut.csv.gz", zip(t, []byte("x\n1\n"))[:20]), ReadOptions{}, "cut off"},
 		"header only":      {write(t, "h.csv", []byte("x\n")), ReadOptions{}, "but no rows"},
-		"npy with NaN":     {write(t, "n.npy", npyFile("<f8", false, "(2,)", []float64{math.NaN(), 1})), ReadOptions{}, "NaN"},
-		"not symmetric":    {write(t, "g.csv", []byte("a,b\n1,2\n3,1\n")), ReadOptions{Gram: true}, "symmetric"},
+		"npy with NaN": {write(t, "n.npy", npyFile("<f8", false, "(2,)", []float64{math.NaN(), 1})),
+			ReadOptions{}, "NaN"},
+		"not symmetric": {write(t, "g.csv", []byte("a,b\n1,2\n3,1\n")), ReadOptions{Gram: true},
+			"symmetric"},
 	} {
 		problems, err := Check(c.path, c.o, 0)
 		if err != nil || len(problems) != 1 || !strings.Contains(problems[0].String(), c.text) {
@@ -510,8 +539,10 @@ func TestCheck(t *testing.T) {
 	if _, err := Check("x.xyz", ReadOptions{}, 0); err == nil {
 		t.Error("unknown format: no error")
 	}
-	many := write(t, "n2.npy", npyFile("<f8", false, "(3, 2)", []float64{math.NaN(), 1, 2, math.Inf(1), 3, math.NaN()}))
-	if problems, err := Check(many, ReadOptions{}, 2); err != nil || len(problems) != 2 || problems[1].Err.Row != 1 || problems[1].Err.Column != "1" {
+	many := write(t, "n2.npy",
+		npyFile("<f8", false, "(3, 2)", []float64{math.NaN(), 1, 2, math.Inf(1), 3, math.NaN()}))
+	if problems, err := Check(many, ReadOptions{}, 2); err != nil || len(problems) != 2 ||
+		problems[1].Err.Row != 1 || problems[1].Err.Column != "1" {
 		t.Errorf("npy: %v, %v", problems, err)
 	}
 }
@@ -524,7 +555,8 @@ func fuzzSeeds(f *testing.F, seeds ...string) {
 
 // FuzzCSV: any bytes give an input error, or data that survive writing and reading.
 func FuzzCSV(f *testing.F) {
-	fuzzSeeds(f, "x,y,label\n1,2,a\n3,4,b\n", "id,x\nr1,1\n\"r,2\",\"2\"\n", "\ufeffx\r\n1\r\n", "x\n1\n\n2", "x,label\n1,\"a\nb\"\n",
+	fuzzSeeds(f, "x,y,label\n1,2,a\n3,4,b\n", "id,x\nr1,1\n\"r,2\",\"2\"\n", "\ufeffx\r\n1\r\n", "x\n1\n\n2",
+		"x,label\n1,\"a\nb\"\n",
 		"a\"b\n", "\"", "x,y\n1,NaN\n", "x\n\x00", "x\n1e400", "label\na", "0,1\n1,2", ",1\n1,2")
 	f.Fuzz(func(t *testing.T, b []byte) {
 		sameAsStandard(t, string(b))
@@ -576,7 +608,8 @@ func FuzzGzip(f *testing.F) {
 	f.Add([]byte("x\n1\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, format := range []string{"csv.gz", "npy.gz"} {
-			_, err := Decode(bytes.NewReader(b), "f", format, ReadOptions{MemoryLimit: 1 << 24, MaxLine: 1 << 16})
+			_, err := Decode(bytes.NewReader(b), "f", format,
+				ReadOptions{MemoryLimit: 1 << 24, MaxLine: 1 << 16})
 			if err != nil && !fault.IsInput(err) {
 				t.Fatalf("%s: error %v is not an input error", format, err)
 			}
@@ -587,9 +620,11 @@ func FuzzGzip(f *testing.F) {
 // TestNumbersOfSourceCode: cells that only a compiler reads as numbers are refused by their place.
 func TestNumbersOfSourceCode(t *testing.T) {
 	for _, cell := range []string{"1_000", "0x1p3", "0X1P3", "1_0.5"} {
-		for name, text := range map[string]string{"t.csv": "a,b\n1,2\n3," + cell + "\n", "t.svm": "1 1:2\n2 2:" + cell + "\n"} {
+		for name, text := range map[string]string{"t.csv": "a,b\n1,2\n3," + cell + "\n",
+			"t.svm": "1 1:2\n2 2:" + cell + "\n"} {
 			_, err := Decode(strings.NewReader(text), name, "", ReadOptions{})
-			if de, ok := errors.AsType[*fault.DataError](err); !ok || de.Line == 0 || !strings.Contains(err.Error(), cell) {
+			if de, ok := errors.AsType[*fault.DataError](err); !ok || de.Line == 0 ||
+				!strings.Contains(err.Error(), cell) {
 				t.Errorf("%s with %s: error %v, want one with line and text", name, cell, err)
 			}
 		}
@@ -609,12 +644,14 @@ func TestWideRecords(t *testing.T) {
 		t.Errorf("a header of %d columns: error %v, want one of memory", width, err)
 	}
 	row := strings.Repeat("1,", width-1) + "1\n"
-	if _, err := decodeText(header+"\n"+row, "x.csv", ReadOptions{MemoryLimit: width * columnBytes}); err != nil {
+	if _, err := decodeText(header+"\n"+row, "x.csv",
+		ReadOptions{MemoryLimit: width * columnBytes}); err != nil {
 		t.Error(err)
 	}
 	for _, more := range []string{"1", `"1"`} {
 		text := "a,b\n1,2\n3,4" + strings.Repeat(","+more, width) + "\n"
-		if _, err = decodeText(text, "x.csv", ReadOptions{}); err == nil || !strings.Contains(err.Error(), "it has 10002 fields: want 2") {
+		if _, err = decodeText(text, "x.csv", ReadOptions{}); err == nil ||
+			!strings.Contains(err.Error(), "it has 10002 fields: want 2") {
 			t.Errorf("a long record: error %v", err)
 		}
 		r, err := newCSVReader(newSource("x.csv", strings.NewReader(text), -1, false), 0)
@@ -646,7 +683,8 @@ func cell(t *rapid.T, rng *rand.Rand) string {
 	case 3:
 		return strconv.FormatFloat(v, 'e', rng.IntN(20), 64)
 	case 4:
-		return []string{"-0", "0.", ".5", "-.25", "+1", "00012", "1e3", "9007199254740993.0", "0.1234567890123456"}[rng.IntN(9)]
+		return []string{"-0", "0.", ".5", "-.25", "+1", "00012", "1e3", "9007199254740993.0",
+			"0.1234567890123456"}[rng.IntN(9)]
 	}
 	return strconv.FormatFloat(rng.NormFloat64(), 'f', 5, 64)
 }
@@ -778,7 +816,8 @@ func TestCommentsBeforeTheHeader(t *testing.T) {
 	if err != nil || set.Len() != 1 || set.Label() != "" || set.Must()[0].Line != 4 {
 		t.Errorf("links %v, %v", set, err)
 	}
-	if list, err := DecodeChunklets(in("i,chunklet\n#0,a\n"), "c.csv", false, c); err != nil || len(list) != 1 {
+	if list, err := DecodeChunklets(in("i,chunklet\n#0,a\n"), "c.csv", false, c); err != nil ||
+		len(list) != 1 {
 		t.Errorf("chunklets %v, %v", list, err)
 	}
 	if list, err := DecodeTriplets(in("i,j,k\n#0,#1,#3\n"), "t.csv", false, c); err != nil || len(list) != 1 {
@@ -824,17 +863,20 @@ func TestUTF16InPieces(t *testing.T) {
 	}
 	for shift := range 4 { // of where the buffer ends
 		file := []byte{0xff, 0xfe}
-		for _, u := range utf16.Encode([]rune("a\n" + strings.Repeat("1\n", shift) + "0." + strings.Repeat("0", 3*bufferSize) + "1\n")) {
+		for _, u := range utf16.Encode([]rune("a\n" + strings.Repeat("1\n", shift) + "0." +
+			strings.Repeat("0", 3*bufferSize) + "1\n")) {
 			file = append(file, byte(u), byte(u>>8))
 		}
-		if d, err := decodeText(string(file), "x.csv", ReadOptions{}); err != nil || d.Points.Len() != shift+1 {
+		if d, err := decodeText(string(file), "x.csv", ReadOptions{}); err != nil ||
+			d.Points.Len() != shift+1 {
 			t.Errorf("long lines of UTF-16, %d before: error %v", shift, err)
 		}
 	}
 }
 
 // wrongRows are bad lines of a CSV file with the columns id, a, b, label.
-var wrongRows = []string{"p%d,1,oops,x", "p%d,1,x", "p%d,NaN,2,x", "p%d,1,2,", "p\xff%d,1,2,x", `p%d,1,2,x"y`, "p%d,,Inf,x", ""}
+var wrongRows = []string{"p%d,1,oops,x", "p%d,1,x", "p%d,NaN,2,x", "p%d,1,2,", "p\xff%d,1,2,x", `p%d,1,2,x"y`,
+	"p%d,,Inf,x", ""}
 
 // A stream that skips bad rows returns the others and reports each bad row once.
 func TestBadRowsOfCSV(t *testing.T) {
@@ -846,7 +888,8 @@ func TestBadRowsOfCSV(t *testing.T) {
 		var right, wrong []int
 		for i := range n {
 			kind := rapid.IntRange(-3*len(wrongRows), len(wrongRows)-1).Draw(rt, "kind")
-			if kind >= 0 && wrongRows[kind] == "" && (i == n-1 || len(wrong) > 0 && wrong[len(wrong)-1] == i-1) {
+			if kind >= 0 && wrongRows[kind] == "" &&
+				(i == n-1 || len(wrong) > 0 && wrong[len(wrong)-1] == i-1) {
 				kind = 0 // consecutive blank lines are one bad row, and none at the end
 			}
 			if kind < 0 {
@@ -891,8 +934,10 @@ func checkBadRows(rt *rapid.T, path string, right, wrong []int, extensions []Ext
 			rt.Fatal(err)
 		}
 		x := d.Points.(*points.Dense)
-		if x.N == 0 || len(x.Data) != x.N*x.D || d.IDs != nil && len(d.IDs) != x.N || d.Labels != nil && len(d.Labels) != x.N {
-			rt.Fatalf("a block of %d rows has %d values, %d ids, %d labels", x.N, len(x.Data), len(d.IDs), len(d.Labels))
+		if x.N == 0 || len(x.Data) != x.N*x.D || d.IDs != nil && len(d.IDs) != x.N || d.Labels != nil &&
+			len(d.Labels) != x.N {
+			rt.Fatalf("a block of %d rows has %d values, %d ids, %d labels", x.N, len(x.Data), len(d.IDs),
+				len(d.Labels))
 		}
 		for i := range x.N {
 			row := int(x.Data[i*x.D])
@@ -943,7 +988,8 @@ func TestBadRowsOfNPY(t *testing.T) {
 // A problem of the file as a whole is still an error.
 func TestBadRowsAndBadFile(t *testing.T) {
 	for name, text := range map[string]string{
-		"header": "a,a\n1,2\n", "a quote is open": "a,id\n1,x\n2,\"y\n", "binary": "a,b\n1,2\n\x00\n", "no features": "id,label\nx,y\n",
+		"header": "a,a\n1,2\n", "a quote is open": "a,id\n1,x\n2,\"y\n", "binary": "a,b\n1,2\n\x00\n",
+		"no features": "id,label\nx,y\n",
 	} {
 		passed := 0
 		o := ReadOptions{BadRow: func(*fault.DataError) { passed++ }}
@@ -967,7 +1013,8 @@ func TestSkip(t *testing.T) {
 		for i := range x.Data {
 			x.Data[i] = rng.NormFloat64()
 		}
-		path := filepath.Join(dir, "data."+rapid.SampledFrom([]string{"csv", "npy", "csv.gz", "npy.gz"}).Draw(rt, "format"))
+		path := filepath.Join(dir,
+			"data."+rapid.SampledFrom([]string{"csv", "npy", "csv.gz", "npy.gz"}).Draw(rt, "format"))
 		if err := WriteData(path, &Data{Points: x}, WriteOptions{}); err != nil {
 			rt.Fatal(err)
 		}

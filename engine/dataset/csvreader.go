@@ -63,7 +63,8 @@ func (r *csvReader) next() (fields []string, line int, err error) {
 	}
 	if blank := r.blank; blank > 0 {
 		r.blank, r.ahead = 0, &ahead{text, err}
-		return nil, blank, r.bad(blank, false, "remove the line, or give it values", "the line is blank: want blank lines only at the end")
+		return nil, blank, r.bad(blank, false, "remove the line, or give it values",
+			"the line is blank: want blank lines only at the end")
 	}
 	if err != nil {
 		return nil, r.line, err
@@ -105,7 +106,8 @@ func (r *csvReader) checkWidth(text string) error {
 		return nil
 	}
 	columns := strings.Count(text, string(r.delimiter)) + 1
-	return checkBytes(ReadOptions{MemoryLimit: r.src.limit}, fmt.Sprintf("the %d columns of %s", columns, r.src.name), int64(columns)*columnBytes)
+	return checkBytes(ReadOptions{MemoryLimit: r.src.limit},
+		fmt.Sprintf("the %d columns of %s", columns, r.src.name), int64(columns)*columnBytes)
 }
 
 // cut divides a text at the first delimiter.
@@ -122,7 +124,8 @@ func trimLeft(s string, delimiter byte) string {
 }
 
 func (r *csvReader) bareReturn(line int) error {
-	return r.bad(line, false, "save the file with LF or CRLF line ends", "there is a carriage return inside the line")
+	return r.bad(line, false, "save the file with LF or CRLF line ends",
+		"there is a carriage return inside the line")
 }
 
 // splitQuoted splits a record with quotes, and reads more lines while a quote is open.
@@ -138,7 +141,8 @@ func (r *csvReader) splitQuoted(text string, line int) ([]string, int, error) {
 			var behind string
 			if behind, text, more = r.cut(rest); behind != "" {
 				return nil, line, r.bad(r.line, false, `write a quote inside a quoted field as ""`,
-					"field %d has text behind its closing quote: want a %s", len(r.fields)+1, delimiterName(r.delimiter))
+					"field %d has text behind its closing quote: want a %s", len(r.fields)+1,
+					delimiterName(r.delimiter))
 			}
 		} else {
 			field, text, more = r.cut(text)
@@ -178,11 +182,13 @@ func (r *csvReader) quotedField(field *string, text string, line int) (rest stri
 			b.WriteByte('\n')
 			if b.Len() > r.max {
 				return "", r.bad(line, true, "close the quote",
-					"a quoted field is longer than the limit of %s: want a closing quote", fault.FormatBytes(int64(r.max)))
+					"a quoted field is longer than the limit of %s: want a closing quote",
+					fault.FormatBytes(int64(r.max)))
 			}
 			next, err := r.readInside()
 			if err == io.EOF {
-				return "", r.bad(line, true, "close the quote", "a quoted field is not closed before the end of the file: want a closing quote")
+				return "", r.bad(line, true, "close the quote",
+					"a quoted field is not closed before the end of the file: want a closing quote")
 			} else if err != nil {
 				return "", err
 			}

@@ -50,12 +50,15 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 	if r.counts {
 		parts.Features = slices.DeleteFunc(parts.Features, func(i int) bool { return i == 0 })
 	}
-	c := &csvRows{records: r, src: src, o: o, labels: labelNames(parts.Label), ids: idNames(parts.ID), features: parts.Features}
+	c := &csvRows{records: r, src: src, o: o, labels: labelNames(parts.Label), ids: idNames(parts.ID),
+		features: parts.Features}
 	switch none := len(c.features) == 0; {
 	case none && len(o.Drop)+len(o.Keep) > 0:
-		return nil, rep.fatal("keep some", "it has no feature columns: all %d are labels, ids, or left out", len(r.columns))
+		return nil, rep.fatal("keep some", "it has no feature columns: all %d are labels, ids, or left out",
+			len(r.columns))
 	case none:
-		return nil, rep.fatal("add numeric columns", "it has no feature columns, only %s", strings.Join(r.columns, " and "))
+		return nil, rep.fatal("add numeric columns", "it has no feature columns, only %s",
+			strings.Join(r.columns, " and "))
 	}
 	if o.IgnoreLabels {
 		c.labels.at = -1
@@ -131,7 +134,8 @@ func (c *csvRows) next(limit int) (*table, error) {
 				return nil, err
 			}
 			if c.rep.takeBad()[c.row] {
-				t.data, c.labels.values, c.ids.values = t.data[:(t.rows-c.mix.moved)*t.cols], c.labels.values[:labels], c.ids.values[:ids]
+				t.data, c.labels.values, c.ids.values = t.data[:(t.rows-c.mix.moved)*t.cols],
+					c.labels.values[:labels], c.ids.values[:ids]
 				c.mix.drop(t.rows)
 				continue
 			}

@@ -192,7 +192,9 @@ type table struct {
 func (t *table) makePoints(name string, o ReadOptions) (points.Points, error) {
 	switch {
 	case o.Gram && t.points != nil:
-		return nil, fault.Data(name, "%s cannot hold a Gram matrix: want a file of dense numbers (.csv, .npy or .idx)", kindOf(t.points))
+		return nil, fault.Data(name,
+			"%s cannot hold a Gram matrix: want a file of dense numbers (.csv, .npy or .idx)",
+			kindOf(t.points))
 	case o.Gram:
 		return gramPoints(t, name, o)
 	case t.points != nil:
@@ -359,7 +361,8 @@ func firstError(steps ...func() error) error {
 }
 
 func twoParts(column, a, b string) error {
-	return &fault.DataError{Row: -1, Column: column, Err: fmt.Errorf("the column is %s and %s: want one of the two", a, b)}
+	return &fault.DataError{Row: -1, Column: column,
+		Err: fmt.Errorf("the column is %s and %s: want one of the two", a, b)}
 }
 
 // named sets at to the index of a column, if name is not "".
@@ -379,7 +382,8 @@ func noColumn(name string, columns []string) error {
 	if len(columns) <= most {
 		want = "one of " + quote(strings.Join(columns, ","))
 	}
-	return fault.Data("", "there is no column %s: want %s%s", quote(name), want, fault.DidYouMean("", name, columns))
+	return fault.Data("", "there is no column %s: want %s%s", quote(name), want,
+		fault.DidYouMean("", name, columns))
 }
 
 // matching reports of every column whether it is in the list of names and patterns. A name that a
@@ -398,7 +402,8 @@ func matching(list, columns []string, option string) ([]bool, error) {
 		for i, column := range columns {
 			ok, err := path.Match(flat(name), flat(column))
 			if err != nil {
-				return nil, &fault.ParamError{Param: option, Value: name, Want: "the name of a column, or a pattern such as total_*"}
+				return nil, &fault.ParamError{Param: option, Value: name,
+					Want: "the name of a column, or a pattern such as total_*"}
 			}
 			is[i], found = is[i] || ok, found || ok
 		}
@@ -418,11 +423,13 @@ func (o ReadOptions) needColumns(file, format string) error {
 		option string
 		is     bool
 	}{
-		{"column of labels", o.Label != ""}, {"column of ids", o.ID != ""}, {"columns to drop", len(o.Drop) > 0}, {"columns to keep", len(o.Keep) > 0},
+		{"column of labels", o.Label != ""}, {"column of ids", o.ID != ""},
+		{"columns to drop", len(o.Drop) > 0}, {"columns to keep", len(o.Keep) > 0},
 		{"columns of text", len(o.Text) > 0}, {"columns of numbers", len(o.Numbers) > 0},
 	} {
 		if given.is {
-			return fault.Data(file, "columns of %s data have no names: want no %s, or a table such as .csv", format, given.option)
+			return fault.Data(file, "columns of %s data have no names: want no %s, or a table such as .csv",
+				format, given.option)
 		}
 	}
 	return nil

@@ -31,7 +31,8 @@ func ExampleDecodeLinks() {
 
 func ExampleWriteMatrix() {
 	data := []float64{1, 2.5, 3, 4}
-	err := dataset.WriteMatrix("-", 2, 2, data, 2, []string{"r1", "r2"}, dataset.WriteOptions{Stdout: os.Stdout})
+	err := dataset.WriteMatrix("-", 2, 2, data, 2, []string{"r1", "r2"},
+		dataset.WriteOptions{Stdout: os.Stdout})
 	fmt.Println(err)
 	// Output:
 	// id,0,1

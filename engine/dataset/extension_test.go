@@ -27,7 +27,8 @@ func (c *counting) Next(limit int) (Rows, error) {
 	}
 	var r Rows
 	for range n {
-		r.Data, r.IDs, r.Labels = append(r.Data, float64(c.done)), append(r.IDs, fmt.Sprint("r", c.done%6)), append(r.Labels, "x")
+		r.Data, r.IDs, r.Labels = append(r.Data, float64(c.done)), append(r.IDs, fmt.Sprint("r", c.done%6)),
+			append(r.Labels, "x")
 		c.done++
 	}
 	return r, nil
@@ -35,7 +36,8 @@ func (c *counting) Next(limit int) (Rows, error) {
 
 func countingFormat() Extension {
 	return Extension{Name: "count", Endings: []string{".count"},
-		Open: func(in io.ReaderAt, size int64, o ReadOptions, problem func(*fault.DataError, string) error) (RowReader, error) {
+		Open: func(in io.ReaderAt, size int64, o ReadOptions,
+			problem func(*fault.DataError, string) error) (RowReader, error) {
 			b := make([]byte, size)
 			if _, err := in.ReadAt(b, 0); err != nil && err != io.EOF {
 				return nil, err
@@ -78,7 +80,8 @@ func TestExtension(t *testing.T) {
 		}
 		d, err := Read(write(t, name, content), o)
 		x := dense(t, d, err)
-		if !slices.Equal(x.Data, []float64{0, 1, 2, 3, 4}) || len(d.IDs) != 5 || len(d.Labels) != 5 || d.Features[0] != "number" {
+		if !slices.Equal(x.Data, []float64{0, 1, 2, 3, 4}) || len(d.IDs) != 5 || len(d.Labels) != 5 ||
+			d.Features[0] != "number" {
 			t.Errorf("%s: %v, %+v", name, x, d)
 		}
 	}
@@ -92,7 +95,8 @@ func TestExtension(t *testing.T) {
 		content string
 		at      place
 		words   string
-	}{{"7", place{0, 6, "id"}, "row 0"}, {"x", place{0, -1, ""}, "no number"}, {"0", place{0, -1, ""}, "no rows"}} {
+	}{{"7", place{0, 6, "id"}, "row 0"}, {"x", place{0, -1, ""}, "no number"},
+		{"0", place{0, -1, ""}, "no rows"}} {
 		path := write(t, "data.count", []byte(c.content))
 		_, err := Read(path, o)
 		wantData(t, err, path, c.at, c.words)
@@ -110,8 +114,10 @@ func textOf(t *testing.T, path string) string {
 
 // Labels and ids in blocks stay with their rows.
 func TestExtensionWrites(t *testing.T) {
-	blocks := []Rows{{Data: []float64{1, 2}, IDs: []string{"a"}, Labels: []string{"x"}}, {Data: []float64{3, 4, 5, 6}, IDs: []string{"b", "c"}, Labels: []string{"y", "z"}}}
-	for name, want := range map[string]string{"m.count": "0 1;[1 2] [a] [x];[3 4 5 6] [b c] [y z]", "m.csv": "id,0,1,label\na,1,2,x\nb,3,4,y\nc,5,6,z\n"} {
+	blocks := []Rows{{Data: []float64{1, 2}, IDs: []string{"a"}, Labels: []string{"x"}},
+		{Data: []float64{3, 4, 5, 6}, IDs: []string{"b", "c"}, Labels: []string{"y", "z"}}}
+	for name, want := range map[string]string{"m.count": "0 1;[1 2] [a] [x];[3 4 5 6] [b c] [y z]",
+		"m.csv": "id,0,1,label\na,1,2,x\nb,3,4,y\nc,5,6,z\n"} {
 		path, at := filepath.Join(t.TempDir(), name), 0
 		next := func() (Rows, error) {
 			if at == len(blocks) {
@@ -130,7 +136,8 @@ func TestExtensionWrites(t *testing.T) {
 	}
 	x := &points.Dense{N: 2, D: 1, Data: []float64{1, 2}}
 	path := filepath.Join(t.TempDir(), "m.count")
-	if err := WriteData(path, &Data{Points: x, Features: []string{"f"}}, WriteOptions{Extensions: []Extension{countingFormat()}}); err != nil {
+	if err := WriteData(path, &Data{Points: x, Features: []string{"f"}},
+		WriteOptions{Extensions: []Extension{countingFormat()}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := textOf(t, path); got != "f;[1 2] [] []" {

@@ -84,14 +84,16 @@ func Alphabet(text string) (string, error) {
 	letters := strings.ToUpper(text)
 	for i, c := range letters {
 		if c < 'A' || c > 'Z' || strings.IndexRune(letters, c) < i {
-			return "", &fault.ParamError{Param: "alphabet", Value: text, Want: "protein, dna, rna, or letters from A to Z, each once"}
+			return "", &fault.ParamError{Param: "alphabet", Value: text,
+				Want: "protein, dna, rna, or letters from A to Z, each once"}
 		}
 	}
 	return letters, nil
 }
 
 func readFASTA(src *source, alphabet string, labels bool, o ReadOptions, rep *report) (*fastaReader, error) {
-	f := &fastaReader{textRows: textRows{rep: rep}, alphabet: alphabet, ids: idNames(0), skipped: skipped{record: -1}}
+	f := &fastaReader{textRows: textRows{rep: rep}, alphabet: alphabet, ids: idNames(0),
+		skipped: skipped{record: -1}}
 	if labels {
 		f.labels = labelNames(0)
 	}
@@ -123,7 +125,8 @@ func readFASTA(src *source, alphabet string, labels bool, o ReadOptions, rep *re
 	case len(rep.problems) > 0:
 		return nil, errStop
 	case len(f.start) == 0:
-		return nil, rep.fatal("check that it was written to the end", "the file is blank: want %s", fastaKind().want)
+		return nil, rep.fatal("check that it was written to the end", "the file is blank: want %s",
+			fastaKind().want)
 	}
 	return f, nil
 }
@@ -144,13 +147,15 @@ func (f *fastaReader) takeLine(text []byte) error {
 		return nil
 	case len(f.start) == 0:
 		// Without a header it is not known where the first record begins.
-		_ = f.problem(f.line, "write a header above the letters", "the line is %s: want a header that begins with >", quote(string(text)))
+		_ = f.problem(f.line, "write a header above the letters",
+			"the line is %s: want a header that begins with >", quote(string(text)))
 		return errStop
 	}
 	if blank := f.blank; blank > 0 {
 		f.blank = 0
 		if err := f.problem(blank, "remove the line, or write the header that is missing below it",
-			"a blank line splits the sequence of record %s: want blank lines only between records and at the end", f.name()); err != nil {
+			"a blank line splits the sequence of record %s: want blank lines only between records and at "+
+				"the end", f.name()); err != nil {
 			return err
 		}
 	}
@@ -178,7 +183,8 @@ func (f *fastaReader) header(text string) error {
 		return nil
 	}
 	if len(words) == 1 {
-		return f.problem(f.line, "write the label after the name", "the header of record %s has one word: want a label as the second", f.name())
+		return f.problem(f.line, "write the label after the name",
+			"the header of record %s has one word: want a label as the second", f.name())
 	}
 	f.labels.push(words[1], f.line)
 	return nil
@@ -214,7 +220,8 @@ func (f *fastaReader) skip(text []byte) {
 		s.record = record
 	}
 	const maxKinds = 8 // letters to name
-	if c, _ := utf8.DecodeRune(bytes.ToUpper(text[:min(len(text), utf8.UTFMax)])); len(s.kinds) <= maxKinds && !slices.Contains(s.kinds, c) {
+	if c, _ := utf8.DecodeRune(bytes.ToUpper(text[:min(len(text), utf8.UTFMax)])); len(s.kinds) <= maxKinds &&
+		!slices.Contains(s.kinds, c) {
 		s.kinds = append(s.kinds, c)
 	}
 }
@@ -228,7 +235,8 @@ func (f *fastaReader) endRecord() error {
 		return f.problem(f.opened, "give the alphabet of the file, or remove the record",
 			"record %s has no letter of the alphabet %s: want at least one", f.name(), f.alphabet)
 	}
-	return f.problem(f.opened, "write its letters below the header, or remove it", "record %s has no sequence: want letters below the header", f.name())
+	return f.problem(f.opened, "write its letters below the header, or remove it",
+		"record %s has no sequence: want letters below the header", f.name())
 }
 
 func (f *fastaReader) warnings() []string {
@@ -240,8 +248,10 @@ func (f *fastaReader) warnings() []string {
 	if len(s.kinds) > 8 {
 		kinds += "…"
 	}
-	return []string{fmt.Sprintf("%s outside the alphabet %s (%s) in %s ignored, the first in record %s on line %d",
-		count(s.letters, "letter"), f.alphabet, printable(kinds), count(s.records, "record"), quote(f.ids.values[s.first]), s.line)}
+	return []string{fmt.Sprintf(
+		"%s outside the alphabet %s (%s) in %s ignored, the first in record %s on line %d",
+		count(s.letters, "letter"), f.alphabet, printable(kinds), count(s.records, "record"),
+		quote(f.ids.values[s.first]), s.line)}
 }
 
 // printable returns a text with its control characters as escapes.

@@ -42,13 +42,16 @@ func TestDecodeFASTA(t *testing.T) {
 	for _, name := range []string{"a.fasta", "a.fa", "a.faa", "A.FNA"} {
 		d, err := decodeText(text, name, ReadOptions{HeaderLabels: true})
 		x := sequences(t, d, err)
-		if want := []string{"AC-DE-F", "WW-Y"}; !slices.Equal(rowsOf(x), want) || x.Alphabet != points.Protein {
+		if want := []string{"AC-DE-F", "WW-Y"}; !slices.Equal(rowsOf(x), want) ||
+			x.Alphabet != points.Protein {
 			t.Errorf("rows %q over %s, want %q", rowsOf(x), x.Alphabet, want)
 		}
-		if !slices.Equal(d.IDs, []string{"s1", "s2"}) || !slices.Equal(d.Labels, []string{"fold.a", "fold.b"}) {
+		if !slices.Equal(d.IDs, []string{"s1", "s2"}) ||
+			!slices.Equal(d.Labels, []string{"fold.a", "fold.b"}) {
 			t.Errorf("ids %q, labels %q", d.IDs, d.Labels)
 		}
-		want := []string{"9 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (X-É*U) in 2 records ignored, the first in record \"s1\" on line 2"}
+		want := []string{"9 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (X-É*U) in 2 records " +
+			"ignored, the first in record \"s1\" on line 2"}
 		if !slices.Equal(d.Warnings, want) {
 			t.Errorf("warnings %q, want %q", d.Warnings, want)
 		}
@@ -62,9 +65,11 @@ func TestDecodeFASTA(t *testing.T) {
 	if sequences(t, d, err); d.Labels != nil {
 		t.Errorf("labels %q without asking for them", d.Labels)
 	}
-	for alphabet, want := range map[string]string{"dna": "ACGT", "RNA": "ACGU", "tgca": "TGCA", "": points.Protein} {
+	for alphabet, want := range map[string]string{"dna": "ACGT", "RNA": "ACGU", "tgca": "TGCA",
+		"": points.Protein} {
 		d, err := decodeText(">a\nACGAacga\n", "a.fasta", ReadOptions{Alphabet: alphabet})
-		if x := sequences(t, d, err); x.Alphabet != want || string(x.Row(0)) != "ACGAACGA" || d.Warnings != nil {
+		if x := sequences(t, d, err); x.Alphabet != want || string(x.Row(0)) != "ACGAACGA" ||
+			d.Warnings != nil {
 			t.Errorf("%q: alphabet %s, letters %s, warnings %q", alphabet, x.Alphabet, x.Row(0), d.Warnings)
 		}
 	}
@@ -86,24 +91,35 @@ func TestFASTAErrors(t *testing.T) {
 		at   place
 		want string
 	}{
-		"empty":                    {"", ReadOptions{}, place{0, -1, ""}, "empty"},
-		"blank":                    {"\n \n", ReadOptions{}, place{0, -1, ""}, "blank"},
-		"no header":                {"ACD\n>a\nACD\n", ReadOptions{}, place{1, -1, ""}, "want a header that begins with >"},
-		"a comment":                {";ACD\n>a\nACD\n", ReadOptions{}, place{1, -1, ""}, "want a header that begins with >"},
-		"CSV":                      {"a,b\n1,2\n", ReadOptions{}, place{1, -1, ""}, `"a,b"`},
-		"no sequence":              {">a\nACD\n>b\n>c\nACD\n", ReadOptions{}, place{3, 1, ""}, `record "b" has no sequence`},
-		"no sequence at the end":   {">a\nACD\n>b\n\n", ReadOptions{}, place{3, 1, ""}, `record "b" has no sequence`},
-		"all letters bad":          {">a\nACD\n>b\nX\nXX\n>c\nACD\n", ReadOptions{}, place{3, 1, ""}, `record "b" has no letter of the alphabet ACDEFGHIKLMNPQRSTVWY`},
-		"the wrong alphabet":       {">a\nWWW\n", ReadOptions{Alphabet: "dna"}, place{1, 0, ""}, "alphabet ACGT"},
-		"duplicate names":          {">a x\nACD\n>b\nACD\n>a y\nACD\n", ReadOptions{}, place{5, 2, ""}, `record "a" is already on line 1`},
-		"no name":                  {">a\nACD\n> \t\nACD\n", ReadOptions{}, place{3, 1, ""}, "no name"},
-		"no label":                 {">a x\nACD\n>b\nACD\n", ReadOptions{HeaderLabels: true}, place{3, 1, ""}, `record "b" has one word`},
-		"a blank line in a record": {">a\nACD\n\nACD\n", ReadOptions{}, place{3, 0, ""}, `splits the sequence of record "a"`},
-		"binary":                   {">a\nACD\x00\n", ReadOptions{}, place{0, -1, ""}, "binary"},
-		"not UTF-8":                {">a\nACD\xff\n", ReadOptions{}, place{2, 0, ""}, "UTF-8"},
-		"long line":                {">a\n" + strings.Repeat("A", 100) + "\n", ReadOptions{MaxLine: 50}, place{2, 0, ""}, "longer than the limit"},
-		"as a Gram matrix":         {">a\nACD\n", ReadOptions{Gram: true}, place{0, -1, ""}, "cannot hold a Gram matrix"},
-		"gzip":                     {"\x1f\x8b\x08", ReadOptions{}, place{0, -1, ""}, "gzip data"},
+		"empty": {"", ReadOptions{}, place{0, -1, ""}, "empty"},
+		"blank": {"\n \n", ReadOptions{}, place{0, -1, ""}, "blank"},
+		"no header": {"ACD\n>a\nACD\n", ReadOptions{}, place{1, -1, ""},
+			"want a header that begins with >"},
+		"a comment": {";ACD\n>a\nACD\n", ReadOptions{}, place{1, -1, ""},
+			"want a header that begins with >"},
+		"CSV": {"a,b\n1,2\n", ReadOptions{}, place{1, -1, ""}, `"a,b"`},
+		"no sequence": {">a\nACD\n>b\n>c\nACD\n", ReadOptions{}, place{3, 1, ""},
+			`record "b" has no sequence`},
+		"no sequence at the end": {">a\nACD\n>b\n\n", ReadOptions{}, place{3, 1, ""},
+			`record "b" has no sequence`},
+		"all letters bad": {">a\nACD\n>b\nX\nXX\n>c\nACD\n", ReadOptions{}, place{3, 1, ""},
+			`record "b" has no letter of the alphabet ACDEFGHIKLMNPQRSTVWY`},
+		"the wrong alphabet": {">a\nWWW\n", ReadOptions{Alphabet: "dna"}, place{1, 0, ""},
+			"alphabet ACGT"},
+		"duplicate names": {">a x\nACD\n>b\nACD\n>a y\nACD\n", ReadOptions{}, place{5, 2, ""},
+			`record "a" is already on line 1`},
+		"no name": {">a\nACD\n> \t\nACD\n", ReadOptions{}, place{3, 1, ""}, "no name"},
+		"no label": {">a x\nACD\n>b\nACD\n", ReadOptions{HeaderLabels: true}, place{3, 1, ""},
+			`record "b" has one word`},
+		"a blank line in a record": {">a\nACD\n\nACD\n", ReadOptions{}, place{3, 0, ""},
+			`splits the sequence of record "a"`},
+		"binary":    {">a\nACD\x00\n", ReadOptions{}, place{0, -1, ""}, "binary"},
+		"not UTF-8": {">a\nACD\xff\n", ReadOptions{}, place{2, 0, ""}, "UTF-8"},
+		"long line": {">a\n" + strings.Repeat("A", 100) + "\n", ReadOptions{MaxLine: 50},
+			place{2, 0, ""}, "longer than the limit"},
+		"as a Gram matrix": {">a\nACD\n", ReadOptions{Gram: true}, place{0, -1, ""},
+			"cannot hold a Gram matrix"},
+		"gzip": {"\x1f\x8b\x08", ReadOptions{}, place{0, -1, ""}, "gzip data"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := decodeText(c.text, "a.fasta", c.o)
@@ -112,12 +128,14 @@ func TestFASTAErrors(t *testing.T) {
 	}
 	for _, alphabet := range []string{"ACA", "AC-", "aA", "Ä", "prot ein"} {
 		var pe *fault.ParamError
-		if _, err := decodeText(">a\nA\n", "a.fasta", ReadOptions{Alphabet: alphabet}); !errors.As(err, &pe) || pe.Param != "alphabet" {
+		if _, err := decodeText(">a\nA\n", "a.fasta", ReadOptions{Alphabet: alphabet}); !errors.As(err,
+			&pe) || pe.Param != "alphabet" {
 			t.Errorf("alphabet %q: error %v, want a ParamError", alphabet, err)
 		}
 	}
 	var me *fault.MemoryError
-	if _, err := decodeText(">a\n"+strings.Repeat("ACDEFGHIKL\n", 100), "a.fasta", ReadOptions{MemoryLimit: 500}); !errors.As(err, &me) {
+	if _, err := decodeText(">a\n"+strings.Repeat("ACDEFGHIKL\n", 100), "a.fasta",
+		ReadOptions{MemoryLimit: 500}); !errors.As(err, &me) {
 		t.Errorf("error %v, want a MemoryError", err)
 	}
 	labels := write(t, "labels.csv", []byte("id,label\nb,x\n"))
@@ -189,7 +207,8 @@ func TestFASTARoundTrip(t *testing.T) {
 		switch {
 		case bad == 0 && d.Warnings != nil:
 			rt.Fatalf("warnings %q", d.Warnings)
-		case bad > 0 && (len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], count(bad, "letter")+" outside")):
+		case bad > 0 && (len(d.Warnings) != 1 ||
+			!strings.HasPrefix(d.Warnings[0], count(bad, "letter")+" outside")):
 			rt.Fatalf("warnings %q, want one about %d letters", d.Warnings, bad)
 		}
 	})
@@ -210,7 +229,8 @@ func TestRealSequences(t *testing.T) {
 		}
 	}
 	if want := 1948246 - 8123; letters != want || longest != 1419 || d.IDs[0] != "d1vkya_" {
-		t.Errorf("%d letters, the longest sequence of %d, first %s: want %d, 1419, d1vkya_", letters, longest, d.IDs[0], want)
+		t.Errorf("%d letters, the longest sequence of %d, first %s: want %d, 1419, d1vkya_", letters, longest,
+			d.IDs[0], want)
 	}
 	const want = "8123 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (X) in 2028 records ignored, "
 	if len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], want) {
@@ -221,7 +241,8 @@ func TestRealSequences(t *testing.T) {
 // FuzzDecodeFASTA: any bytes give an input error, or valid sequences that survive writing and
 // reading.
 func FuzzDecodeFASTA(f *testing.F) {
-	fuzzSeeds(f, ">a x\nACD\nEF\n>b y\nGHI\n", ">a\r\nAXXC\r\n", ">a\nXAX\n\n\n>b\nC", ">", ">a", ">a\n\nA", ";c\n>a\nA", ">a\nX\n", ">a\nA\n>a\nA\n", "\ufeff>\u00e9\n\u00e9A")
+	fuzzSeeds(f, ">a x\nACD\nEF\n>b y\nGHI\n", ">a\r\nAXXC\r\n", ">a\nXAX\n\n\n>b\nC", ">", ">a", ">a\n\nA",
+		";c\n>a\nA", ">a\nX\n", ">a\nA\n>a\nA\n", "\ufeff>\u00e9\n\u00e9A")
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := Decode(bytes.NewReader(b), "f.fasta", "", ReadOptions{MaxLine: 1 << 16})
 		if err != nil {
@@ -248,7 +269,8 @@ func FuzzDecodeFASTA(f *testing.F) {
 		if err != nil {
 			t.Fatalf("reading what was written: %v", err)
 		}
-		if y := sequences(t, again, err); !slices.Equal(rowsOf(x), rowsOf(y)) || !slices.Equal(d.IDs, again.IDs) {
+		if y := sequences(t, again, err); !slices.Equal(rowsOf(x), rowsOf(y)) ||
+			!slices.Equal(d.IDs, again.IDs) {
 			t.Fatalf("changed: %q %q, want %q %q", rowsOf(y), again.IDs, rowsOf(x), d.IDs)
 		}
 	})

@@ -36,7 +36,8 @@ const (
 )
 
 // withTabs reads CSV text as if it were called .tsv.
-func withTabs[T any](read func(src *source, o ReadOptions, rep *report) (T, error)) func(src *source, o ReadOptions, rep *report) (T, error) {
+func withTabs[T any](read func(src *source, o ReadOptions, rep *report) (T,
+	error)) func(src *source, o ReadOptions, rep *report) (T, error) {
 	return func(src *source, o ReadOptions, rep *report) (T, error) {
 		src.tabs = true
 		return read(src, o, rep)
@@ -48,7 +49,8 @@ func withTabs[T any](read func(src *source, o ReadOptions, rep *report) (T, erro
 func formats(extra []Extension) []format {
 	table := []format{
 		{"csv", []string{".csv"}, decodeCSV, openCSVStream, decodeLabels, encodeCSV, true},
-		{"tsv", []string{tsvEnding}, withTabs(decodeCSV), withTabs(openCSVStream), decodeLabels, encodeTSV, true},
+		{"tsv", []string{tsvEnding}, withTabs(decodeCSV), withTabs(openCSVStream), decodeLabels, encodeTSV,
+			true},
 		{npyName, []string{".npy"}, decodeNPY, openNPYRows, nil, encodeNPY, false},
 		{"svm", []string{".svm", ".svmlight", ".libsvm"}, decodeSVM, nil, labelsSVM, nil, false},
 		{"idx", []string{".idx", "-ubyte"}, decodeIDX, nil, labelsIDX, nil, false},
@@ -126,7 +128,8 @@ func lookupFormat(path, name string, extra []Extension, usable func(format) bool
 	}
 	base, _ := cutGzip(filepath.Base(path))
 	return format{}, false, &fault.ParamError{Param: "format of " + path, Value: filepath.Ext(base),
-		Want: "one of ." + strings.Join(formatNames(extra, usable), ", .") + " (each also .gz), or the name of a format"}
+		Want: "one of ." + strings.Join(formatNames(extra, usable), ", .") +
+			" (each also .gz), or the name of a format"}
 }
 
 // Extension is a file format in a package of its own, because it needs a library that this package
@@ -138,7 +141,8 @@ type Extension struct {
 	// Open begins to read a file of size bytes. The reader passes a problem with a single value to
 	// problem and continues, unless problem returns an error, which the reader returns unchanged.
 	// The *fault.DataError need not name the file.
-	Open func(in io.ReaderAt, size int64, o ReadOptions, problem func(e *fault.DataError, fix string) error) (RowReader, error)
+	Open func(in io.ReaderAt, size int64, o ReadOptions,
+		problem func(e *fault.DataError, fix string) error) (RowReader, error)
 	// Write writes the rows that next returns in blocks until io.EOF. Values are finite, one for
 	// each column.
 	Write func(out io.Writer, columns []string, next func() (Rows, error)) error
@@ -158,7 +162,8 @@ type RowReader interface {
 
 // format returns the entry for the table of formats.
 func (x Extension) format() format {
-	return format{name: x.Name, endings: x.Endings, decode: x.decode, rows: x.rows, encode: x.encode, named: true}
+	return format{name: x.Name, endings: x.Endings, decode: x.decode, rows: x.rows, encode: x.encode,
+		named: true}
 }
 
 // extendedRows reads the rows of an extension.
@@ -181,7 +186,8 @@ func (x Extension) rows(src *source, o ReadOptions, rep *report) (rowReader, err
 	if err != nil {
 		return nil, src.extensionError(err)
 	}
-	return &extendedRows{in: r, size: size, src: src, rep: rep, o: o, mix: mixture{on: o.Mixed && !o.Gram}}, nil
+	return &extendedRows{in: r, size: size, src: src, rep: rep, o: o, mix: mixture{on: o.Mixed && !o.Gram}},
+		nil
 }
 
 func (r *extendedRows) count() int { return r.in.Count() }
@@ -197,7 +203,8 @@ func (r *extendedRows) next(limit int) (*table, error) {
 	if err != nil {
 		return nil, r.src.extensionError(err)
 	}
-	t := &table{cols: len(r.in.Features()), features: r.in.Features(), data: rows.Data, ids: rows.IDs, labels: rows.Labels}
+	t := &table{cols: len(r.in.Features()), features: r.in.Features(), data: rows.Data, ids: rows.IDs,
+		labels: rows.Labels}
 	t.rows = len(t.data) / t.cols
 	r.done += t.rows
 	t.removeRows(r.rep.takeBad(), r.done-t.rows)
@@ -207,13 +214,16 @@ func (r *extendedRows) next(limit int) (*table, error) {
 // checkClaim refuses, where there is no limit, n rows of many more values than a small file can
 // mean: a few bytes can stand for a billion equal rows.
 func (r *extendedRows) checkClaim(n int) error {
-	const value, enough, perByte = 8, 4 << 30, 10_000 // bytes of a value, that need no check, and for each byte of the file
+	// bytes of a value, that need no check, and for each byte of the file
+	const value, enough, perByte = 8, 4 << 30, 10_000
 	need := float64(n) * float64(len(r.in.Features())) * value
 	if r.o.MemoryLimit > 0 || need <= enough || need/perByte <= float64(r.size) {
 		return nil
 	}
-	return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows, of a file of " + fault.FormatBytes(r.size) + ",",
-		Need: int64(min(need, math.MaxInt64/2)), Limit: enough, Hint: "set a memory limit that allows it if you trust the file"}
+	return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows, of a file of " +
+		fault.FormatBytes(r.size) + ",",
+		Need: int64(min(need, math.MaxInt64/2)), Limit: enough,
+		Hint: "set a memory limit that allows it if you trust the file"}
 }
 
 func (r *extendedRows) skip(n int) error {
@@ -372,7 +382,8 @@ func (s *source) whole(o *ReadOptions) (io.ReaderAt, int64, error) {
 	var b bytes.Buffer
 	switch _, err := io.CopyN(&b, s.r, limit); {
 	case err == nil:
-		return nil, 0, &fault.MemoryError{What: "reading " + s.name + " into memory, since it is not an uncompressed file,", Need: limit + 1, Limit: limit,
+		return nil, 0, &fault.MemoryError{What: "reading " + s.name +
+			" into memory, since it is not an uncompressed file,", Need: limit + 1, Limit: limit,
 			Hint: "use an uncompressed file, or raise the limit"}
 	case err != io.EOF:
 		return nil, 0, s.readError(err)

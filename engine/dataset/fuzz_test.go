@@ -16,7 +16,8 @@ import (
 
 // FuzzNumber: the fast path for decimals is bit-identical to the standard library.
 func FuzzNumber(f *testing.F) {
-	for _, s := range []string{"1.5", "-0", "0.1234567890123456", "9007199254740993", ".", "-.5", "5.", "1e5", "+1", "0x1p3", "1_0", "Inf", "-", "00.10"} {
+	for _, s := range []string{"1.5", "-0", "0.1234567890123456", "9007199254740993", ".", "-.5", "5.", "1e5",
+		"+1", "0x1p3", "1_0", "Inf", "-", "00.10"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -31,7 +32,8 @@ func FuzzNumber(f *testing.F) {
 // FuzzLabels: any bytes in any format give labels, none of them empty, or an input error. Labels of
 // CSV survive writing and reading with their ids, and writing again gives the same bytes.
 func FuzzLabels(f *testing.F) {
-	fuzzSeeds(f, "label\na\nb\n", "id,label\nr1,a\n\"r,2\",\"b\"\"c\"\n", "x,label,y\n1,\"a\nb\",2\n", "label\n\n", "id\na\n", "\ufefflabel\r\na\r\n",
+	fuzzSeeds(f, "label\na\nb\n", "id,label\nr1,a\n\"r,2\",\"b\"\"c\"\n", "x,label,y\n1,\"a\nb\",2\n",
+		"label\n\n", "id\na\n", "\ufefflabel\r\na\r\n",
 		"1 1:2 3:4\n-1 2:5\n", ">p1 a.1.1\nMKV\n>p2 b.2\nAA\n", "\x00\x00\x08\x01\x00\x00\x00\x02\x07\x01")
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, format := range formats(nil) {
@@ -54,7 +56,8 @@ func FuzzLabels(f *testing.F) {
 			text := labelsText(t, labels, ids)
 			again, sameIDs, err := decodeLabels(newSource("f", bytes.NewReader(text), -1, false), 1<<20)
 			if err != nil || !slices.Equal(again, labels) || !slices.Equal(sameIDs, ids) {
-				t.Fatalf("labels %q of %q are %q of %q after writing and reading, error %v", labels, ids, again, sameIDs, err)
+				t.Fatalf("labels %q of %q are %q of %q after writing and reading, error %v", labels, ids,
+					again, sameIDs, err)
 			}
 			if !bytes.Equal(text, labelsText(t, again, sameIDs)) {
 				t.Fatal("writing again gives other bytes")
@@ -80,7 +83,8 @@ func labelsText(t *testing.T, labels, ids []string) []byte {
 // FuzzChunklets: any bytes give chunklets of existing rows, each with its own name, or an input
 // error. Their links are those that ReadLinks gives for the same file, and survive writing.
 func FuzzChunklets(f *testing.F) {
-	fuzzSeeds(f, "i,chunklet\n0,a\n1,a\n2,b\n", "chunklet,i\n\"a,b\",0\na,0\n", "i,chunklet\na,x\n\"d,e\",x\n7,y\n", "i,chunklet\n5,a\n", "i,chunklet\n0, \n", "i,chunklet\n")
+	fuzzSeeds(f, "i,chunklet\n0,a\n1,a\n2,b\n", "chunklet,i\n\"a,b\",0\na,0\n",
+		"i,chunklet\na,x\n\"d,e\",x\n7,y\n", "i,chunklet\n5,a\n", "i,chunklet\n0, \n", "i,chunklet\n")
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, c := range []LinkContext{fiveRows, byID(fiveRows)} {
 			c.MaxLine = 1 << 16
@@ -123,7 +127,9 @@ func sameChunklets(t *testing.T, b []byte, c LinkContext, want *links.Set) {
 // FuzzGram: any two files give a valid Gram matrix with its diagonal, the same after writing and
 // reading, or an input error.
 func FuzzGram(f *testing.F) {
-	for _, s := range [][2]string{{"a,b\n2,1\n1,2\n", ""}, {"a,b\n2,1\n1,2\n", "d\n2\n2\n"}, {"a,b\n2,1\n", "d\n3\n"}, {"a\n-1\n", ""}, {"a,b\n2,1\n1.5,2\n", ""}, {"a,b\n2,1\n", ""}, {"a\n1\n", "d\n-1\n"},
+	for _, s := range [][2]string{{"a,b\n2,1\n1,2\n", ""}, {"a,b\n2,1\n1,2\n", "d\n2\n2\n"},
+		{"a,b\n2,1\n", "d\n3\n"}, {"a\n-1\n", ""}, {"a,b\n2,1\n1.5,2\n", ""}, {"a,b\n2,1\n", ""},
+		{"a\n1\n", "d\n-1\n"},
 		{"a,b\n1e308,1e308\n1e308,1e308\n", "d\n1e308\n1e308\n"}} {
 		f.Add([]byte(s[0]), []byte(s[1]))
 	}
@@ -163,7 +169,8 @@ func FuzzGram(f *testing.F) {
 // FuzzStream: a file that can be read at once gives bit-identical rows in blocks of any size,
 // unless it is an array by columns; any other bytes are an input error for both readers.
 func FuzzStream(f *testing.F) {
-	for k, text := range []string{"id,x,label\nr1,1,a\n\"r,2\",2,b\n", "x\n1\n\n2", "x,y\n1,NaN\n", "x\n1\nq\n", "x,y\n"} {
+	for k, text := range []string{"id,x,label\nr1,1,a\n\"r,2\",2,b\n", "x\n1\n\n2", "x,y\n1,NaN\n",
+		"x\n1\nq\n", "x,y\n"} {
 		f.Add([]byte(text), byte(k))
 	}
 	f.Add(npyFile("<f8", false, "(3,2)", []float64{1, 2, 3, 4, 5, 6}), byte(2))
@@ -184,15 +191,18 @@ func FuzzStream(f *testing.F) {
 			if streamErr != nil {
 				t.Fatalf("%s can be read at once; in blocks: %v", format, streamErr)
 			}
-			if Fingerprint(x) != Fingerprint(whole.Points) || !slices.Equal(labels, whole.Labels) || !slices.Equal(ids, whole.IDs) {
-				t.Fatalf("%s: %v, %q, %q in blocks, %v, %q, %q as a whole", format, x, labels, ids, whole.Points, whole.Labels, whole.IDs)
+			if Fingerprint(x) != Fingerprint(whole.Points) || !slices.Equal(labels, whole.Labels) ||
+				!slices.Equal(ids, whole.IDs) {
+				t.Fatalf("%s: %v, %q, %q in blocks, %v, %q, %q as a whole", format, x, labels, ids,
+					whole.Points, whole.Labels, whole.IDs)
 			}
 		}
 	})
 }
 
 // streamed reads all blocks.
-func streamed(b []byte, format string, limit int, o ReadOptions) (x *points.Dense, labels, ids []string, err error) {
+func streamed(b []byte, format string, limit int,
+	o ReadOptions) (x *points.Dense, labels, ids []string, err error) {
 	s, err := DecodeStream(bytes.NewReader(b), "f", format, o)
 	if err != nil {
 		return nil, nil, nil, err

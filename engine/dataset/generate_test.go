@@ -40,7 +40,8 @@ func TestGenerate(t *testing.T) {
 				}
 				again, _ := Generate(name, GenerateOptions{N: n, Seed: 7})
 				other, _ := Generate(name, GenerateOptions{N: n, Seed: 8})
-				if Fingerprint(d.Points) != Fingerprint(again.Points) || Fingerprint(d.Points) == Fingerprint(other.Points) {
+				if Fingerprint(d.Points) != Fingerprint(again.Points) ||
+					Fingerprint(d.Points) == Fingerprint(other.Points) {
 					t.Errorf("N=%d: the points do not depend on the seed alone", n)
 				}
 			}
@@ -126,14 +127,16 @@ func TestNoise(t *testing.T) {
 		}
 		n := float64(len(x.Data))
 		// Five standard errors.
-		if got := math.Sqrt(squares / n); !(math.Abs(got-want) < 5*want/math.Sqrt(2*n)) || !(math.Abs(sum/n) < 5*want/math.Sqrt(n)) {
+		if got := math.Sqrt(squares / n); !(math.Abs(got-want) < 5*want/math.Sqrt(2*n)) ||
+			!(math.Abs(sum/n) < 5*want/math.Sqrt(n)) {
 			t.Errorf("noise %v: standard deviation %v around %v, want %v around 0", noise, got, sum/n, want)
 		}
 	}
 }
 
 func TestGenerateErrors(t *testing.T) {
-	for _, o := range []GenerateOptions{{N: 1}, {N: -5}, {N: 5, Noise: -1}, {N: 5, Noise: math.NaN()}, {N: 5, Noise: math.Inf(1)}} {
+	for _, o := range []GenerateOptions{{N: 1}, {N: -5}, {N: 5, Noise: -1}, {N: 5, Noise: math.NaN()},
+		{N: 5, Noise: math.Inf(1)}} {
 		if _, err := Generate("xor", o); !fault.IsInput(err) {
 			t.Errorf("%+v: error %v, want an input error", o, err)
 		}
@@ -142,7 +145,8 @@ func TestGenerateErrors(t *testing.T) {
 	if !fault.IsInput(err) || !strings.Contains(err.Error(), "double-spiral") {
 		t.Errorf("unknown name: error %v", err)
 	}
-	if !slices.Equal(Generators(), []string{"xor", "rings", "double-spiral", "chessboard", "moons", "blobs"}) {
+	if !slices.Equal(Generators(),
+		[]string{"xor", "rings", "double-spiral", "chessboard", "moons", "blobs"}) {
 		t.Errorf("generators %v", Generators())
 	}
 }
@@ -185,7 +189,8 @@ func TestSplit(t *testing.T) {
 		}
 		for l, k := range size { // always less than one row from the exact share
 			if share := float64(k) * float64(want) / float64(n); math.Abs(float64(got[l])-share) >= 1 {
-				rt.Fatalf("class %s has %d of %d rows in the first part, its share is %.3f", l, got[l], k, share)
+				rt.Fatalf("class %s has %d of %d rows in the first part, its share is %.3f", l, got[l], k,
+					share)
 			}
 		}
 		again, _, _ := Split(n, fraction, labels, seed)

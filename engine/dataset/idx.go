@@ -24,7 +24,8 @@ type idxType struct {
 }
 
 func idxTypes() []idxType {
-	return []idxType{{0x08, "ubyte", 1}, {0x09, "byte", 1}, {0x0b, "short", 2}, {0x0c, "int", 4}, {0x0d, "float", 4}, {0x0e, "double", 8}}
+	return []idxType{{0x08, "ubyte", 1}, {0x09, "byte", 1}, {0x0b, "short", 2}, {0x0c, "int", 4},
+		{0x0d, "float", 4}, {0x0e, "double", 8}}
 }
 
 func (t idxType) whole() bool { return t.code < 0x0d }
@@ -66,7 +67,8 @@ func decodeIDX(src *source, o ReadOptions, rep *report) (*table, error) {
 		return nil, err
 	}
 	if got, want := src.size-h.bytes(), n*int64(h.size); src.size >= 0 && got != want {
-		return nil, fault.Data(src.name, "it has %d bytes of values: want %d for %s of %s", got, want, h.shape(), h.name)
+		return nil, fault.Data(src.name, "it has %d bytes of values: want %d for %s of %s", got, want,
+			h.shape(), h.name)
 	}
 	t := &table{rows: int(rows), cols: int(cols)}
 	t.data, err = src.values(int(n), h.size, func(data []float64, buf []byte) ([]float64, error) {
@@ -82,7 +84,8 @@ func decodeIDX(src *source, o ReadOptions, rep *report) (*table, error) {
 func labelsIDX(src *source, _ int) (labels, ids []string, err error) {
 	head, err := src.r.Peek(4)
 	if err == nil && (head[3] != 1 || head[2] >= 0x0d) && head[0] == 0 && head[1] == 0 {
-		return nil, nil, fault.Data(src.name, "it is not a vector of whole numbers: want an IDX file of one dimension (idx1) with the labels")
+		return nil, nil, fault.Data(src.name,
+			"it is not a vector of whole numbers: want an IDX file of one dimension (idx1) with the labels")
 	}
 	t, err := decodeIDX(src, ReadOptions{MemoryLimit: src.limit}, &report{file: src.name, max: 1})
 	if err != nil {
@@ -108,11 +111,15 @@ func readIDXHeader(src *source) (h idxHeader, err error) {
 	dims := int(magic[3])
 	switch {
 	case magic[0] == 0x1f && magic[1] == 0x8b:
-		return h, fault.Data(src.name, "the content is gzip data: want an IDX file, or a name that ends in .gz")
+		return h, fault.Data(src.name,
+			"the content is gzip data: want an IDX file, or a name that ends in .gz")
 	case magic[0] != 0 || magic[1] != 0:
-		return h, fault.Data(src.name, "the content is not an IDX file, it begins with % x: want two zero bytes", magic[:2])
+		return h, fault.Data(src.name,
+			"the content is not an IDX file, it begins with % x: want two zero bytes", magic[:2])
 	case known < 0:
-		return h, fault.Data(src.name, "the type of the values is %#02x: want 0x08 (ubyte), 0x09 (byte), 0x0b (short), 0x0c (int), 0x0d (float) or 0x0e (double)", magic[2])
+		return h, fault.Data(src.name,
+			"the type of the values is %#02x: want 0x08 (ubyte), 0x09 (byte), 0x0b (short), 0x0c (int), "+
+				"0x0d (float) or 0x0e (double)", magic[2])
 	case dims < 1 || dims > maxIDXDims:
 		return h, fault.Data(src.name, "the file has %d dimensions: want 1 to %d", dims, maxIDXDims)
 	}
@@ -133,7 +140,8 @@ func (h idxHeader) check(name string) (rows, cols int64, err error) {
 	for _, d := range h.dims {
 		switch {
 		case d == 0:
-			return 0, 0, fault.Data(name, "the file is %s: want at least one value in every dimension", h.shape())
+			return 0, 0, fault.Data(name, "the file is %s: want at least one value in every dimension",
+				h.shape())
 		case values > math.MaxInt/8/d:
 			return 0, 0, fault.Data(name, "the file claims %s values: more than memory can hold", h.shape())
 		}
@@ -193,7 +201,8 @@ func gramPoints(t *table, name string, o ReadOptions) (points.Points, error) {
 			reference = slices.Repeat([]int{-1}, t.rows)
 		}
 	} else if t.rows != t.cols {
-		return nil, fault.Data(name, "the Gram matrix has %d rows and %d columns: want a square one, or a file with its diagonal",
+		return nil, fault.Data(name,
+			"the Gram matrix has %d rows and %d columns: want a square one, or a file with its diagonal",
 			t.rows, t.cols)
 	}
 	g, err := points.NewGram(t.rows, t.cols, t.data, diagonal, reference)
@@ -239,10 +248,12 @@ func readColumn(path string, o ReadOptions) ([]float64, error) {
 	}
 	x, ok := d.Points.(*points.Dense)
 	if !ok {
-		return nil, fault.Data(path, "it is %s: want one column of numbers with the diagonal", kindOf(d.Points))
+		return nil, fault.Data(path, "it is %s: want one column of numbers with the diagonal",
+			kindOf(d.Points))
 	}
 	if x.D != 1 {
-		return nil, fault.Data(path, "it has %s: want one column with the diagonal", count(x.D, "numeric column"))
+		return nil, fault.Data(path, "it has %s: want one column with the diagonal",
+			count(x.D, "numeric column"))
 	}
 	return x.Data, nil
 }

@@ -57,7 +57,9 @@ func idxValues(code byte) *rapid.Generator[float64] {
 	case 0x0c:
 		return whole(math.MinInt32, math.MaxInt32)
 	case 0x0d:
-		return rapid.Map(rapid.Float32().Filter(func(v float32) bool { return v-v == 0 }), func(v float32) float64 { return float64(v) })
+		return rapid.Map(rapid.Float32().Filter(func(v float32) bool {
+			return v-v == 0
+		}), func(v float32) float64 { return float64(v) })
 	}
 	return rapid.Float64().Filter(func(v float64) bool { return v-v == 0 })
 }
@@ -85,7 +87,10 @@ func TestIDXRoundTrip(t *testing.T) {
 		} {
 			d, err := read()
 			x := dense(t, d, err)
-			if x.N != dims[0] || x.D != n/dims[0] || !slices.EqualFunc(x.Data, values, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+			if x.N != dims[0] || x.D != n/dims[0] ||
+				!slices.EqualFunc(x.Data, values, func(a, b float64) bool {
+					return math.Float64bits(a) == math.Float64bits(b)
+				}) {
 				rt.Fatalf("%d x %d %v, want %v %v", x.N, x.D, x.Data, dims, values)
 			}
 		}
@@ -117,7 +122,8 @@ func TestIDXErrors(t *testing.T) {
 		"trailing byte":     {append(slices.Clone(good), 0), ReadOptions{}, "values"},
 		"overflow": {append([]byte{0, 0, 0x0e, 4}, bytes.Repeat([]byte{0xff}, 16)...), ReadOptions{},
 			"4294967295 x 4294967295 x 4294967295 x 4294967295 values: more than memory can hold"},
-		"just overflow": {[]byte{0, 0, 8, 2, 0x80, 0, 0, 0, 0x40, 0, 0, 0}, ReadOptions{}, "more than memory can hold"},
+		"just overflow": {[]byte{0, 0, 8, 2, 0x80, 0, 0, 0, 0x40, 0, 0, 0}, ReadOptions{},
+			"more than memory can hold"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Decode(bytes.NewReader(c.file), "a.idx", "", c.o)
@@ -127,10 +133,12 @@ func TestIDXErrors(t *testing.T) {
 			wantData(t, err, path, place{0, -1, ""}, c.want)
 		})
 	}
-	_, err := Decode(bytes.NewReader(idxFile(0x0e, []int{2, 2}, []float64{1, 2, math.Inf(1), 4})), "a.idx", "", ReadOptions{})
+	_, err := Decode(bytes.NewReader(idxFile(0x0e, []int{2, 2}, []float64{1, 2, math.Inf(1), 4})), "a.idx",
+		"", ReadOptions{})
 	wantData(t, err, "a.idx", place{0, 1, "0"}, "+Inf")
 	var me *fault.MemoryError
-	if _, err := Decode(bytes.NewReader(good), "a.idx", "", ReadOptions{MemoryLimit: 47}); !errors.As(err, &me) || me.Need != 48 {
+	if _, err := Decode(bytes.NewReader(good), "a.idx", "", ReadOptions{MemoryLimit: 47}); !errors.As(err,
+		&me) || me.Need != 48 {
 		t.Errorf("error %v, want a MemoryError of 48 bytes", err)
 	}
 	if _, err := Decode(bytes.NewReader(good), "a.idx", "", ReadOptions{MemoryLimit: 48}); err != nil {
@@ -226,7 +234,8 @@ func TestReadGram(t *testing.T) {
 	square := write(t, "k.csv", []byte("id,0,1,label\nr,2,1,a\ns,1,3,b\n"))
 	wide := write(t, "k2.csv", []byte("0,1\n2,1\n1,3\n0,1\n"))
 	twoNew := write(t, "k3.csv", []byte("0,1\n2,1\n0,3\n"))
-	two, three := write(t, "d2.csv", []byte("diagonal\n2\n3\n")), write(t, "d3.npy", npyFile("<f8", false, "(3,)", []float64{5, 6, 7}))
+	two, three := write(t, "d2.csv", []byte("diagonal\n2\n3\n")),
+		write(t, "d3.npy", npyFile("<f8", false, "(3,)", []float64{5, 6, 7}))
 	other := write(t, "d.csv", []byte("diagonal\n5\n6\n"))
 	cases := []struct {
 		name, path, diagonal string
@@ -246,8 +255,10 @@ func TestReadGram(t *testing.T) {
 				t.Fatal(err)
 			}
 			g, ok := d.Points.(*points.Gram)
-			if !ok || !slices.Equal(g.Diagonal, c.wantDiagonal) || !slices.Equal(g.Reference, c.reference) || g.M != 2 || d.Features != nil {
-				t.Errorf("%T %+v, features %v, want diagonal %v, reference %v", d.Points, d.Points, d.Features, c.wantDiagonal, c.reference)
+			if !ok || !slices.Equal(g.Diagonal, c.wantDiagonal) || !slices.Equal(g.Reference, c.reference) ||
+				g.M != 2 || d.Features != nil {
+				t.Errorf("%T %+v, features %v, want diagonal %v, reference %v", d.Points, d.Points,
+					d.Features, c.wantDiagonal, c.reference)
 			}
 		})
 	}

@@ -77,14 +77,16 @@ func labelsFor(path, data string, n int, dataIDs []string, o ReadOptions) ([]str
 		return nil, err
 	}
 	if len(labels) != n {
-		return nil, fault.Data(path, "it has %s: want %d, one for each row of %s", count(len(labels), "label"), n, data)
+		return nil, fault.Data(path, "it has %s: want %d, one for each row of %s",
+			count(len(labels), "label"), n, data)
 	}
 	if ids == nil || dataIDs == nil {
 		return labels, nil
 	}
 	for i, id := range ids {
 		if id != dataIDs[i] {
-			e := fault.Data(path, "the id is %s, but %s in %s: want the same order", quote(id), quote(dataIDs[i]), data)
+			e := fault.Data(path, "the id is %s, but %s in %s: want the same order", quote(id),
+				quote(dataIDs[i]), data)
 			e.Row, e.Column = i, idColumn
 			return nil, e
 		}
@@ -144,7 +146,8 @@ func newLabelStream(src *source) (*LabelStream, error) {
 func labelsOf(r *records) (*names, error) {
 	label := labelNames(r.column(labelColumn))
 	if label.at < 0 {
-		return nil, r.rep.fatal("call the column of labels label", "the header is %s: want a column %s", r.header(), labelColumn)
+		return nil, r.rep.fatal("call the column of labels label", "the header is %s: want a column %s",
+			r.header(), labelColumn)
 	}
 	return label, nil
 }
@@ -230,7 +233,8 @@ func WriteLabelRows(path string, next func() (LabelRows, error), o WriteOptions)
 // others lack.
 func (b LabelRows) check(named bool) error {
 	if (b.IDs != nil) != named || named && len(b.IDs) != len(b.Labels) {
-		return &fault.ShapeError{What: "number of ids", Got: len(b.IDs), Want: fmt.Sprintf("%d, one for each label, or none in all blocks", len(b.Labels))}
+		return &fault.ShapeError{What: "number of ids", Got: len(b.IDs),
+			Want: fmt.Sprintf("%d, one for each label, or none in all blocks", len(b.Labels))}
 	}
 	return nil
 }
@@ -258,7 +262,8 @@ func (d *Data) decodeTargets(src *source, limit int64) ([]float64, error) {
 		return nil, err
 	}
 	if n := d.Points.Len(); len(list.data) != n {
-		return nil, fault.Data(src.name, "it has %s: want %d, one for each row of %s", count(len(list.data), targetColumn), n, d.Name)
+		return nil, fault.Data(src.name, "it has %s: want %d, one for each row of %s",
+			count(len(list.data), targetColumn), n, d.Name)
 	}
 	return list.data, nil
 }
@@ -273,7 +278,8 @@ func targetsOf(src *source, limit int64, rep *report) (table, error) {
 	}
 	at := r.column(targetColumn)
 	if at < 0 {
-		return list, rep.fatal("call the column of targets target", "the header is %s: want a column %s", r.header(), targetColumn)
+		return list, rep.fatal("call the column of targets target", "the header is %s: want a column %s",
+			r.header(), targetColumn)
 	}
 	r.findNumerals(false)
 	return list, r.eachWithin(limit, 2*8, func(fields []string, line int) error { // factor 2: the list grows

@@ -24,7 +24,8 @@ func TestLabelsInBlocks(t *testing.T) {
 	dir := t.TempDir()
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 50).Draw(rt, "n")
-		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b c", "1", `"quoted", with a comma`, "ü"}), n, n).Draw(rt, "labels")
+		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b c", "1", `"quoted", with a comma`, "ü"}),
+			n, n).Draw(rt, "labels")
 		var ids []string
 		if rapid.Bool().Draw(rt, "named") {
 			for i := range n {
@@ -90,7 +91,8 @@ func contentOf(t *rapid.T, path string) string {
 func TestLabelStreamRefuses(t *testing.T) {
 	dir := t.TempDir()
 	for i, content := range []string{
-		"", "label\n", "a,b\n1,2\n", "label\na\n\nb\n", "id,label\n1,x\n2\n", "id,label\n1,x\n2,\n", "label\na\n\xff\n", "label\na\x00\n", "id,label\n1,\"x\n",
+		"", "label\n", "a,b\n1,2\n", "label\na\n\nb\n", "id,label\n1,x\n2\n", "id,label\n1,x\n2,\n",
+		"label\na\n\xff\n", "label\na\x00\n", "id,label\n1,\"x\n",
 	} {
 		path := filepath.Join(dir, fmt.Sprint(i, ".csv"))
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -159,7 +161,8 @@ func TestLabelRowsRefused(t *testing.T) {
 			return blocks[at-1], nil
 		}
 		err := WriteLabelRows(filepath.Join(dir, "out.csv"), next, WriteOptions{})
-		if strings.HasPrefix(name, "ids") && !fault.IsInput(err) || strings.HasPrefix(name, "error") && !errors.Is(err, stop) {
+		if strings.HasPrefix(name, "ids") && !fault.IsInput(err) || strings.HasPrefix(name, "error") &&
+			!errors.Is(err, stop) {
 			t.Errorf("%s: error %v", name, err)
 		}
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
@@ -170,17 +173,20 @@ func TestLabelRowsRefused(t *testing.T) {
 
 // Targets are a column of a file, or the labels read as numbers.
 func TestTargets(t *testing.T) {
-	d := &Data{Points: &points.Dense{N: 3, D: 1, Data: make([]float64, 3)}, Name: "x.csv", Labels: []string{"1.5", "-2e300", " 0 "}}
+	d := &Data{Points: &points.Dense{N: 3, D: 1, Data: make([]float64, 3)}, Name: "x.csv",
+		Labels: []string{"1.5", "-2e300", " 0 "}}
 	want := []float64{1.5, -2e300, 0}
 	got, err := d.LabelTargets()
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("labels as targets: %v, %v, want %v", got, err, want)
 	}
 	const text = "why,target\nx, 1.5\n,-2e300\n?,0\n"
-	if got, err = d.DecodeTargets(strings.NewReader(text), "-", false, 0); err != nil || !slices.Equal(got, want) {
+	if got, err = d.DecodeTargets(strings.NewReader(text), "-", false, 0); err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("targets %v, %v, want %v", got, err, want)
 	}
-	if got, err = d.ReadTargets(write(t, "t.csv.gz", zip(t, []byte(text))), 0); err != nil || !slices.Equal(got, want) {
+	if got, err = d.ReadTargets(write(t, "t.csv.gz", zip(t, []byte(text))), 0); err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("targets of a compressed file: %v, %v, want %v", got, err, want)
 	}
 	var memory *fault.MemoryError

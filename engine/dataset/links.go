@@ -59,7 +59,8 @@ func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) 
 		return r, src.readError(err)
 	}
 	if len(head) == 0 {
-		return r, r.bad(0, true, "check that it was written to the end", "the file is empty: want %s", kind.want)
+		return r, r.bad(0, true, "check that it was written to the end", "the file is empty: want %s",
+			kind.want)
 	}
 	if what, fix := sniff(head, kind.name); what != "" {
 		return r, r.bad(0, true, fix, "the content is %s: want %s", what, kind.what)
@@ -143,10 +144,12 @@ func (r *lineReader) readInside() ([]byte, error) {
 		return nil, r.tooLong()
 	}
 	if i := bytes.IndexByte(text, 0); i >= 0 {
-		return nil, r.bad(r.line, true, "check that this is the right file", "byte %d of the line is 0: want %s", i, r.kind.what)
+		return nil, r.bad(r.line, true, "check that this is the right file",
+			"byte %d of the line is 0: want %s", i, r.kind.what)
 	}
 	if !utf8.Valid(text) {
-		return nil, r.bad(r.line, false, "save the file as UTF-8", "byte %d of the line is not UTF-8: want UTF-8 text", invalidAt(text))
+		return nil, r.bad(r.line, false, "save the file as UTF-8",
+			"byte %d of the line is not UTF-8: want UTF-8 text", invalidAt(text))
 	}
 	return text, nil
 }
@@ -255,7 +258,8 @@ func eachChunklet(r *records, c LinkContext, find finder) ([]Chunklet, error) {
 		}
 		key := fields[name]
 		if key == "" {
-			return r.problem(line, "chunklet", "write the name of the chunklet, or remove the line", "the cell is empty: want the chunklet's name")
+			return r.problem(line, "chunklet", "write the name of the chunklet, or remove the line",
+				"the cell is empty: want the chunklet's name")
 		}
 		k, ok := number[key]
 		if !ok {
@@ -286,9 +290,10 @@ func triplets() comparisons[links.Triplet] {
 }
 
 func quadruplets() comparisons[links.Quadruplet] {
-	return comparisons[links.Quadruplet]{[]string{"i", "j", "k", "l"}, func(r []int, line int) links.Quadruplet {
-		return links.Quadruplet{I: r[0], J: r[1], K: r[2], L: r[3], Line: line}
-	}, links.CheckQuadruplets}
+	return comparisons[links.Quadruplet]{[]string{"i", "j", "k", "l"},
+		func(r []int, line int) links.Quadruplet {
+			return links.Quadruplet{I: r[0], J: r[1], K: r[2], L: r[3], Line: line}
+		}, links.CheckQuadruplets}
 }
 
 // ReadTriplets reads a file with the columns i, j and k, in any order; others are ignored. Row i is
@@ -321,7 +326,9 @@ func DecodeQuadruplets(r io.Reader, name string, gz bool, c LinkContext) ([]link
 func (k comparisons[T]) in(c LinkContext) func(src *source) ([]T, error) {
 	return func(src *source) ([]T, error) {
 		var list []T
-		err := decodeRows(src, c, k.columns, func(rows []int, line int) { list = append(list, k.of(rows, line)) })
+		err := decodeRows(src, c, k.columns, func(rows []int, line int) {
+			list = append(list, k.of(rows, line))
+		})
 		if err == nil {
 			err = fault.InFile(k.check(c.N, list), src.name)
 		}

@@ -79,7 +79,8 @@ func TestMapBadInput(t *testing.T) {
 	if _, err := files.Map(path, ReadOptions{}); !fault.IsInput(err) {
 		t.Errorf("a file that is cut off: error %v", err)
 	}
-	if _, err := files.Map(filepath.Join(t.TempDir(), "x.npy"), ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := files.Map(filepath.Join(t.TempDir(), "x.npy"), ReadOptions{}); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("no file: error %v", err)
 	}
 	if _, err := files.Map("x.what", ReadOptions{}); !fault.IsInput(err) {

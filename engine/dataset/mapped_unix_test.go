@@ -53,9 +53,15 @@ func TestMapChanges(t *testing.T) {
 			panics.Run(4, func() { t.Log(sum(x)) })
 			return err
 		},
-		"shrinks, and is not read": func(path string, _ []float64) error { return os.Truncate(path, int64(len(content))-8) },
-		"grows":                    func(path string, _ []float64) error { return os.Truncate(path, int64(len(content))+8) },
-		"is touched":               func(path string, _ []float64) error { return os.Chtimes(path, time.Now(), time.Unix(1, 0)) },
+		"shrinks, and is not read": func(path string, _ []float64) error {
+			return os.Truncate(path, int64(len(content))-8)
+		},
+		"grows": func(path string, _ []float64) error {
+			return os.Truncate(path, int64(len(content))+8)
+		},
+		"is touched": func(path string, _ []float64) error {
+			return os.Chtimes(path, time.Now(), time.Unix(1, 0))
+		},
 	} {
 		path := write(t, "x.npy", content)
 		var files Mappings
@@ -66,7 +72,8 @@ func TestMapChanges(t *testing.T) {
 			}
 			return change(path, d.Points.(*points.Dense).Data)
 		})
-		if changed, is := errors.AsType[*ChangedError](err); !is || changed.Path != path || fault.IsInput(err) {
+		if changed, is := errors.AsType[*ChangedError](err); !is || changed.Path != path ||
+			fault.IsInput(err) {
 			t.Errorf("a file that %s: error %v", name, err)
 		}
 		if err := files.Release(); err != nil {

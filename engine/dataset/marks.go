@@ -16,7 +16,8 @@ const (
 )
 
 // lookAlikes replaces characters that only look different: the minus sign, spaces, an apostrophe.
-var lookAlikes = strings.NewReplacer("\u2212", "-", "\u00a0", narrowSpace, "\u2009", narrowSpace, "\u2019", apostrophe)
+var lookAlikes = strings.NewReplacer("\u2212", "-", "\u00a0", narrowSpace, "\u2009", narrowSpace, "\u2019",
+	apostrophe)
 
 // undress removes from a number what strconv does not read: a currency symbol or % before or
 // behind it, which is the unit, the form of its minus sign, and narrow spaces or apostrophes
@@ -66,7 +67,8 @@ func (r *records) findNumerals(groups bool) {
 	for _, fields := range r.sample() {
 		for _, f := range fields {
 			f = strings.TrimSpace(f)
-			with, without := numerals{comma: true, groups: groups}.isNumber(f), numerals{groups: groups}.isNumber(f)
+			with, without := numerals{comma: true, groups: groups}.isNumber(f),
+				numerals{groups: groups}.isNumber(f)
 			switch { // 12, and perhaps 1,234, is a number either way
 			case with && !without:
 				commas++
@@ -78,7 +80,9 @@ func (r *records) findNumerals(groups bool) {
 	tabs := r.csv.delimiter == '\t'
 	r.marks.comma = commas > points && (points == 0 || !tabs)
 	if r.marks.comma && (tabs || points > 0) {
-		r.warnings = append(r.warnings, "numbers are read with a decimal comma, as "+count(commas, "number")+" of the first rows have one")
+		r.warnings = append(r.warnings,
+			"numbers are read with a decimal comma, as "+count(commas,
+				"number")+" of the first rows have one")
 	}
 }
 
@@ -125,7 +129,8 @@ func (c *csvRows) findColumnNumerals(mixed bool) {
 	}
 	const most = 5
 	if more := len(notes) - most; more > 1 {
-		notes = append(notes[:most], "the numbers of "+count(more, "more column")+" are read in a way of their own too")
+		notes = append(notes[:most],
+			"the numbers of "+count(more, "more column")+" are read in a way of their own too")
 	}
 	c.warnings = append(c.warnings, notes...)
 }

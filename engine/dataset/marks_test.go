@@ -18,10 +18,14 @@ var ways = map[string]struct {
 	write     func(v float64) string
 	warned    bool
 }{
-	"point":                 {",", func(v float64) string { return tenths(v, ".") }, false},
-	"comma":                 {";", func(v float64) string { return tenths(v, ",") }, false},
-	"minus":                 {",", func(v float64) string { return strings.Replace(tenths(v, "."), "-", "−", 1) }, true},
-	"dollars":               {",", func(v float64) string { return strings.Replace("$"+tenths(v, "."), "$-", "-$", 1) }, true},
+	"point": {",", func(v float64) string { return tenths(v, ".") }, false},
+	"comma": {";", func(v float64) string { return tenths(v, ",") }, false},
+	"minus": {",", func(v float64) string {
+		return strings.Replace(tenths(v, "."), "-", "−", 1)
+	}, true},
+	"dollars": {",", func(v float64) string {
+		return strings.Replace("$"+tenths(v, "."), "$-", "-$", 1)
+	}, true},
 	"dollars behind":        {",", func(v float64) string { return "$" + tenths(v, ".") }, true},
 	"euros":                 {";", func(v float64) string { return tenths(v, ",") + "\u00a0€" }, true},
 	"percent":               {",", func(v float64) string { return tenths(v, ".") + "%" }, true},
@@ -91,14 +95,17 @@ func TestWaysToWriteNumbers(t *testing.T) {
 func TestDecimalMarkOfEachColumn(t *testing.T) {
 	text := "prix;lat;umsatz;n\n46,34;46.70989;21.964;1\n75,15;46.75221;54.473;2\n-3,5;47.1;-1.234;3\n"
 	d, err := decode(text, ReadOptions{Mixed: true})
-	if x := dense(t, d, err); !slices.Equal(x.Row(0), []float64{46.34, 46.70989, 21.964, 1}) || !slices.Equal(x.Row(2), []float64{-3.5, 47.1, -1.234, 3}) {
+	if x := dense(t, d, err); !slices.Equal(x.Row(0), []float64{46.34, 46.70989, 21.964, 1}) ||
+		!slices.Equal(x.Row(2), []float64{-3.5, 47.1, -1.234, 3}) {
 		t.Errorf("%v", x.Data)
 	}
-	want := []string{`column "prix": "46,34" is read as 46.34`, `column "umsatz": "21.964" is read as 21.964, but other columns have the other decimal mark: want the option thousands if it is 21964`}
+	want := []string{`column "prix": "46,34" is read as 46.34`,
+		`column "umsatz": "21.964" is read as 21.964, but other columns have the other decimal mark: want the option thousands if it is 21964`}
 	if !slices.Equal(d.Warnings, want) {
 		t.Errorf("warnings %q, want %q", d.Warnings, want)
 	}
-	d, err = decode("a;umsatz\n59,43;21.964\n95,15;54.473\n1,5;1.234.567\n", ReadOptions{Mixed: true, Thousands: true})
+	d, err = decode("a;umsatz\n59,43;21.964\n95,15;54.473\n1,5;1.234.567\n",
+		ReadOptions{Mixed: true, Thousands: true})
 	if x := dense(t, d, err); !slices.Equal(x.Data, []float64{59.43, 21964, 95.15, 54473, 1.5, 1234567}) {
 		t.Errorf("with thousands: %v", x.Data)
 	}
@@ -117,13 +124,14 @@ func TestTextsThatAreNoNumbers(t *testing.T) {
 		"percent and plain":                 {"5", "7%", "0.5"},
 		"units":                             {"7 kg", "8 kg", "9 kg"},
 		"spaces":                            {"12 672", "13 111", "14 222"},
-		"a telephone number":                {"030\u202f123\u202f456", "030\u202f123\u202f457", "030\u202f123\u202f458"},
-		"groups of other sizes":             {"12'67", "1'2345", "1'22"},
-		"lists":                             {`"1,2"`, `"3,4"`, `"1,2,3"`},
-		"negative in brackets":              {"(1.50)", "(2.50)", "(3.50)"},
-		"signs":                             {"<0.05", "<0.1", ">9"},
-		"dollar alone":                      {"$", "$", "$"},
-		"infinity with a unit":              {"$Inf", "$NaN", "$1"},
+		"a telephone number": {"030\u202f123\u202f456", "030\u202f123\u202f457",
+			"030\u202f123\u202f458"},
+		"groups of other sizes": {"12'67", "1'2345", "1'22"},
+		"lists":                 {`"1,2"`, `"3,4"`, `"1,2,3"`},
+		"negative in brackets":  {"(1.50)", "(2.50)", "(3.50)"},
+		"signs":                 {"<0.05", "<0.1", ">9"},
+		"dollar alone":          {"$", "$", "$"},
+		"infinity with a unit":  {"$Inf", "$NaN", "$1"},
 	} {
 		x, _ := mixedOf(t, "a,b\n"+strings.Join(cells, ",1\n")+",1\n", ReadOptions{})
 		if !x.Columns[0].IsText() {
@@ -169,7 +177,8 @@ func TestNoHeader(t *testing.T) {
 		{iris, true},
 		{"1,2,3\n4,5,6\n", true},
 		{"5,1,3\n4,5,6\n", true},
-		{"39,State-gov,77516,Male\n50,Private,83311,Male\n38,State-gov,215646,Female\n", true}, // Male and State-gov are cells
+		// Male and State-gov are cells
+		{"39,State-gov,77516,Male\n50,Private,83311,Male\n38,State-gov,215646,Female\n", true},
 		{"0,1,2\n4,5,6\n", false},                      // the columns of a written matrix
 		{"country,1990,1991\nPT,4,5\nES,5,6\n", false}, // years
 		{"a,b,0.5\nx,y,1\nz,w,2\n", false},             // a quantile
@@ -181,16 +190,19 @@ func TestNoHeader(t *testing.T) {
 			t.Errorf("%q: %v", c.text, err)
 			continue
 		}
-		if odd := strings.Contains(strings.Join(d.Warnings, ""), "the header looks like a row: "); odd != c.odd {
+		if odd := strings.Contains(strings.Join(d.Warnings, ""),
+			"the header looks like a row: "); odd != c.odd {
 			t.Errorf("%q: warnings %q", c.text, d.Warnings)
 		}
 		all, err := decode(c.text, ReadOptions{Mixed: true, NoHeader: true})
-		if err != nil || all.Points.Len() != d.Points.Len()+1 || all.Features[0] != "0" || len(all.Warnings) > 0 {
+		if err != nil || all.Points.Len() != d.Points.Len()+1 || all.Features[0] != "0" ||
+			len(all.Warnings) > 0 {
 			t.Errorf("%q without a header: %v, %v", c.text, all, err)
 		}
 	}
 	d, err := decode("\ufeff\"5;1\";2\n7;8\n", ReadOptions{Mixed: true, NoHeader: true})
-	if err != nil || !slices.Equal(d.Features, []string{"0", "1"}) || d.Points.(*points.Mixed).Columns[0].Levels[0] != "5;1" {
+	if err != nil || !slices.Equal(d.Features, []string{"0", "1"}) ||
+		d.Points.(*points.Mixed).Columns[0].Levels[0] != "5;1" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	d, err = decode(iris, ReadOptions{Mixed: true, NoHeader: true, Label: "4"})
@@ -209,7 +221,8 @@ func TestSeparatorLine(t *testing.T) {
 			if c == "|" {
 				continue // the name has one
 			}
-			if x := dense(t, d, err); !slices.Equal(x.Data, []float64{1, 2, 3, 4}) || d.Features[1] != "b c|d" {
+			if x := dense(t, d, err); !slices.Equal(x.Data, []float64{1, 2, 3, 4}) ||
+				d.Features[1] != "b c|d" {
 				t.Errorf("%q: %v %v", line, x, d.Features)
 			}
 		}

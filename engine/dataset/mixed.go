@@ -24,7 +24,8 @@ const (
 func (s *source) lookAhead(maxLine int) []byte {
 	var head []byte
 	var err error
-	for lines, begin := 0, 0; err == nil && lines < sampleRecords && (len(head) < sampleBytes || lines == 0) && len(head)-begin <= maxLine; {
+	for lines, begin := 0, 0; err == nil && lines < sampleRecords &&
+		(len(head) < sampleBytes || lines == 0) && len(head)-begin <= maxLine; {
 		var part []byte
 		part, err = s.r.ReadSlice('\n')
 		head = append(head, part...)
@@ -77,7 +78,8 @@ func (c *csvRows) mostlyNumbers(column int) bool {
 // textAmongNumbers reports a text in a column of numbers, with how to read it otherwise.
 func (c *csvRows) textAmongNumbers(t *table, column, line int, cell string) error {
 	if c.mix.forced[column] {
-		return c.problem(line, c.columns[column], "correct it, or read the column as text", "%s is not a number, but the column is to be numbers: want a number", quote(cell))
+		return c.problem(line, c.columns[column], "correct it, or read the column as text",
+			"%s is not a number, but the column is to be numbers: want a number", quote(cell))
 	}
 	where := "as most cells of the column are"
 	j := 0
@@ -93,7 +95,8 @@ func (c *csvRows) textAmongNumbers(t *table, column, line int, cell string) erro
 	case above > 1:
 		where = "as the " + strconv.Itoa(above) + " cells above are"
 	}
-	return c.problem(line, c.columns[column], "correct it, or read the column as text", "%s is not a number, %s: want a number", quote(cell), where)
+	return c.problem(line, c.columns[column], "correct it, or read the column as text",
+		"%s is not a number, %s: want a number", quote(cell), where)
 }
 
 // role is what a column of a CSV file is.

@@ -59,7 +59,8 @@ func TestReadMixed(t *testing.T) {
 
 // White space around a cell never counts, in quotes or not.
 func TestWhiteSpaceAroundCells(t *testing.T) {
-	p, d := mixedOf(t, "id , c,x,label\n u1,a,1,p\nu2 ,a ,2, p\n u3 ,\" a\", 3 ,p \nu4,\"a \t\",\" 4\",\"p\"\n\"u5\n\",\u00a0a\u00a0,5,\" p\"\nu6,\" NA \",NA ,q\n", ReadOptions{})
+	p, d := mixedOf(t, "id , c,x,label\n u1,a,1,p\nu2 ,a ,2, p\n u3 ,\" a\", 3 ,p \nu4,\"a \t\",\" "+
+		"4\",\"p\"\n\"u5\n\",\u00a0a\u00a0,5,\" p\"\nu6,\" NA \",NA ,q\n", ReadOptions{})
 	want := &points.Mixed{N: 6, Columns: []points.Column{
 		{Name: "c", Codes: []int32{0, 0, 0, 0, 0, -1}, Levels: []string{"a"}},
 		{Name: "x", Numbers: []float64{1, 2, 3, 4, 5, math.NaN()}},
@@ -71,12 +72,14 @@ func TestWhiteSpaceAroundCells(t *testing.T) {
 		t.Errorf("labels and ids %q", got)
 	}
 	for _, ids := range [][]string{d.IDs, {"u1", "u2 ", " u3", "u4", "u5", "u6"}} {
-		set, err := DecodeLinks(strings.NewReader("i,j,link\nu2, u3 , must \n"), "l.csv", false, LinkContext{N: 6, IDs: ids, By: ByID})
+		set, err := DecodeLinks(strings.NewReader("i,j,link\nu2, u3 , must \n"), "l.csv", false,
+			LinkContext{N: 6, IDs: ids, By: ByID})
 		if err != nil || set.Len() != 1 {
 			t.Errorf("links of %q: %v, %v: want one", ids, set, err)
 		}
 	}
-	if _, err := decode("id,x\nu1,1\nu1 ,2\n", ReadOptions{}); err == nil || !strings.Contains(err.Error(), `id "u1" is already on line 2`) {
+	if _, err := decode("id,x\nu1,1\nu1 ,2\n", ReadOptions{}); err == nil ||
+		!strings.Contains(err.Error(), `id "u1" is already on line 2`) {
 		t.Errorf("error %v of ids that differ by white space: want a refusal", err)
 	}
 }
@@ -128,7 +131,8 @@ func BenchmarkDecodeMixed(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := Decode(bytes.NewReader(text), "-", "csv", ReadOptions{Mixed: mixed}); err != nil {
+					if _, err := Decode(bytes.NewReader(text), "-", "csv",
+						ReadOptions{Mixed: mixed}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -175,7 +179,8 @@ func BenchmarkDecodeCSV(b *testing.B) {
 func BenchmarkDecodeNPY(b *testing.B) {
 	var file bytes.Buffer
 	data := make([]float64, 1<<20)
-	if err := WriteMatrix("-", 1<<10, 1<<10, data, 1<<10, nil, WriteOptions{Format: "npy", Stdout: &file}); err != nil {
+	if err := WriteMatrix("-", 1<<10, 1<<10, data, 1<<10, nil,
+		WriteOptions{Format: "npy", Stdout: &file}); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(file.Len()))
@@ -195,7 +200,8 @@ func BenchmarkWriteCSV(b *testing.B) {
 	b.SetBytes(8 * int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := WriteMatrix("-", 1<<10, 1<<8, data, 1<<8, nil, WriteOptions{Format: "csv", Stdout: io.Discard}); err != nil {
+		if err := WriteMatrix("-", 1<<10, 1<<8, data, 1<<8, nil,
+			WriteOptions{Format: "csv", Stdout: io.Discard}); err != nil {
 			b.Fatal(err)
 		}
 	}

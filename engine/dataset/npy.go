@@ -77,9 +77,12 @@ func openNPYRows(src *source, o ReadOptions, rep *report) (rowReader, error) {
 		return nil, err
 	}
 	if h.fortran && rows > 1 && cols > 1 {
-		return nil, fault.Data(src.name, "the array is stored column by column: want rows in order (numpy.ascontiguousarray), as this file is read row by row")
+		return nil, fault.Data(src.name,
+			"the array is stored column by column: want rows in order (numpy.ascontiguousarray), as this "+
+				"file is read row by row")
 	}
-	return &npyRows{src: src, o: o, rep: rep, descr: h.descr, header: h.length, size: int(size), cols: int(cols), rows: int(rows)}, nil
+	return &npyRows{src: src, o: o, rep: rep, descr: h.descr, header: h.length, size: int(size),
+		cols: int(cols), rows: int(rows)}, nil
 }
 
 func (r *npyRows) count() int { return r.rows }
@@ -99,9 +102,10 @@ func (r *npyRows) next(limit int) (*table, error) {
 		return nil, err
 	}
 	var err error
-	t.data, err = r.src.nextValues(r.done*r.cols, t.rows*t.cols, r.size, func(data []float64, buf []byte) ([]float64, error) {
-		return appendValues(data, buf, r.descr)
-	})
+	t.data, err = r.src.nextValues(r.done*r.cols, t.rows*t.cols, r.size,
+		func(data []float64, buf []byte) ([]float64, error) {
+			return appendValues(data, buf, r.descr)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +179,8 @@ func readNPYHeader(src *source) (h npyHeader, err error) {
 		return h, err
 	}
 	if string(prefix[:len(npyMagic)]) != npyMagic {
-		return h, fault.Data(src.name, "the content is not a NumPy array: want a file that begins with \\x93NUMPY")
+		return h, fault.Data(src.name,
+			"the content is not a NumPy array: want a file that begins with \\x93NUMPY")
 	}
 	major := prefix[len(npyMagic)]
 	var size [4]byte
@@ -211,7 +216,9 @@ func readNPYHeader(src *source) (h npyHeader, err error) {
 // check returns the size of the matrix and of one element.
 func (h npyHeader) check(name string) (rows, cols, size int64, err error) {
 	if _, size = npyType(h.descr); size == 0 {
-		return 0, 0, 0, fault.Data(name, "the array's type is %s: want numbers or booleans of at most 8 bytes, such as from a.astype('<f8')", quote(h.descr))
+		return 0, 0, 0, fault.Data(name,
+			"the array's type is %s: want numbers or booleans of at most 8 bytes, such as from "+
+				"a.astype('<f8')", quote(h.descr))
 	}
 	switch len(h.shape) {
 	case 1:
@@ -223,10 +230,12 @@ func (h npyHeader) check(name string) (rows, cols, size int64, err error) {
 	}
 	// The file must hold the bytes, so that int64 (and int on 32 bits) is the limit.
 	if rows > 0 && cols > math.MaxInt/8/rows {
-		return 0, 0, 0, fault.Data(name, "the array claims %d x %d values: more than memory can hold", rows, cols)
+		return 0, 0, 0, fault.Data(name, "the array claims %d x %d values: more than memory can hold", rows,
+			cols)
 	}
 	if cols == 0 {
-		return 0, 0, 0, fault.Data(name, "the array is %d x %d: want at least one row and one column", rows, cols)
+		return 0, 0, 0, fault.Data(name, "the array is %d x %d: want at least one row and one column", rows,
+			cols)
 	}
 	return rows, cols, size, nil
 }
@@ -459,7 +468,8 @@ func encodeNPY(w *matrixWriter) error {
 	known := w.rows >= 0
 	at, patch := w.out.(io.WriterAt)
 	if !known && !patch {
-		return &fault.ParamError{Param: "output path", Value: w.path, Want: "a regular file for .npy, or .csv: the number of rows is not known before the end"}
+		return &fault.ParamError{Param: "output path", Value: w.path,
+			Want: "a regular file for .npy, or .csv: the number of rows is not known before the end"}
 	}
 	descr := "<f8"
 	if w.single {

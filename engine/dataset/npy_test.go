@@ -35,7 +35,9 @@ func npyFile(descr string, fortran bool, shape string, values []float64) []byte 
 	if fortran {
 		order = "True"
 	}
-	return append(npyHead(1, fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", descr, order, shape)), npyValues(descr, values)...)
+	return append(npyHead(1,
+		fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", descr, order, shape)),
+		npyValues(descr, values)...)
 }
 
 func npyValues(descr string, values []float64) []byte {
@@ -125,14 +127,17 @@ func TestNPYTypes(t *testing.T) {
 		want  string
 	}{
 		{"|b1", []byte{2}, "a boolean is 2: want 0 or 1"},
-		{">u8", []byte{0, 32, 0, 0, 0, 0, 0, 1}, "9007199254740993 has no exact float64: want at most 2^53 in size"},
+		{">u8", []byte{0, 32, 0, 0, 0, 0, 0, 1},
+			"9007199254740993 has no exact float64: want at most 2^53 in size"},
 		{"<f2", []byte{0, 0x7c}, "the value is +Inf: want a finite number"},
 		{"|O", nil, `the array's type is "|O": want numbers or booleans of at most 8 bytes`},
 		{"<f16", nil, `the array's type is "<f16"`},
 		{"<M8", nil, `the array's type is "<M8"`},
 	} {
-		file := append(npyHead(1, fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (1,), }\n", c.descr)), c.value...)
-		if _, err := decodeBytes(file, "a.npy", ReadOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		file := append(npyHead(1,
+			fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (1,), }\n", c.descr)), c.value...)
+		if _, err := decodeBytes(file, "a.npy", ReadOptions{}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.descr, err, c.want)
 		}
 	}
@@ -155,7 +160,9 @@ func TestReadNPY(t *testing.T) {
 					if fortran {
 						values, order = columns, "True"
 					}
-					file := npyHead(major, fmt.Sprintf("{ \"descr\":'%s','fortran_order': %s, 'shape':(2,3)}   \n", descr, order))
+					file := npyHead(major,
+						fmt.Sprintf("{ \"descr\":'%s','fortran_order': %s, 'shape':(2,3)}   \n", descr,
+							order))
 					file = append(file, npyValues(descr, values)...)
 					d, err := decodeBytes(file, "a.npy", ReadOptions{})
 					x := dense(t, d, err)
@@ -195,9 +202,11 @@ func TestTranspose(t *testing.T) {
 
 // The header is what NumPy 1.24 writes for np.save(f, np.zeros((3, 4))).
 func TestWriteNPYAsNumPyDoes(t *testing.T) {
-	want := "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }" + strings.Repeat(" ", 58) + "\n"
+	want := "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }" +
+		strings.Repeat(" ", 58) + "\n"
 	var b bytes.Buffer
-	if err := WriteMatrix("-", 3, 4, make([]float64, 12), 4, nil, WriteOptions{Format: "npy", Stdout: &b}); err != nil {
+	if err := WriteMatrix("-", 3, 4, make([]float64, 12), 4, nil,
+		WriteOptions{Format: "npy", Stdout: &b}); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.String()[:b.Len()-96]; got != want {
@@ -205,7 +214,8 @@ func TestWriteNPYAsNumPyDoes(t *testing.T) {
 	}
 	for n := range 64 { // the padding for every length of the dictionary
 		b.Reset()
-		if err := WriteMatrix("-", 0, int(math.Pow10(n%18)), nil, int(math.Pow10(n%18)), nil, WriteOptions{Format: "npy", Stdout: &b}); err != nil {
+		if err := WriteMatrix("-", 0, int(math.Pow10(n%18)), nil, int(math.Pow10(n%18)), nil,
+			WriteOptions{Format: "npy", Stdout: &b}); err != nil {
 			t.Fatal(err)
 		}
 		if b.Len()%64 != 0 || b.Bytes()[b.Len()-1] != '\n' {
@@ -217,7 +227,9 @@ func TestWriteNPYAsNumPyDoes(t *testing.T) {
 func TestBadNPY(t *testing.T) {
 	good := npyFile("<f8", false, "(2, 2)", []float64{1, 2, 3, 4})
 	dict := func(s string) []byte { return append(npyHead(1, s), good[len(good)-32:]...) }
-	shape := func(s string) []byte { return dict("{'descr': '<f8', 'fortran_order': False, 'shape': " + s + ", }") }
+	shape := func(s string) []byte {
+		return dict("{'descr': '<f8', 'fortran_order': False, 'shape': " + s + ", }")
+	}
 	none := place{0, -1, ""}
 	cases := []struct {
 		name string
@@ -231,9 +243,11 @@ func TestBadNPY(t *testing.T) {
 		{"header of 4 GiB", []byte(npyMagic + "\x02\x00\xff\xff\xff\xff"), none, "claims 4294967295 bytes"},
 		{"too few values", good[:len(good)-1], none, "cut off"},
 		{"too many values", append(slices.Clone(good), 0), none, "follow the last value"},
-		{"complex", dict("{'descr': '<c8', 'fortran_order': False, 'shape': (2, 2), }"), none, `"<c8": want numbers`},
+		{"complex", dict("{'descr': '<c8', 'fortran_order': False, 'shape': (2, 2), }"), none,
+			`"<c8": want numbers`},
 		{"objects", dict("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2), }"), none, `"|O"`},
-		{"fields", dict("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 2), }"), none, "named fields"},
+		{"fields", dict("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 2), }"), none,
+			"named fields"},
 		{"no dimension", shape("()"), none, "0 dimensions: want 1 or 2"},
 		{"three dimensions", shape("(2, 2, 1)"), none, "3 dimensions"},
 		{"no rows", shape("(0, 2)"), none, "0 x 2: want at least one row"},
@@ -246,13 +260,16 @@ func TestBadNPY(t *testing.T) {
 		{"missing key", dict("{'descr': '<f8', 'shape': (2, 2), }"), none, "want the keys"},
 		{"key twice", dict("{'descr': '<f8', 'descr': '<f8', 'shape': (2, 2), }"), none, "twice"},
 		{"unknown key", dict("{'descr': '<f8', 'x': (2, 2), }"), none, `"x"`},
-		{"text behind", dict("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), } x"), none, "after the dictionary"},
-		{"no boolean", dict("{'descr': '<f8', 'fortran_order': 0, 'shape': (2, 2), }"), none, "True or False"},
+		{"text behind", dict("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), } x"), none,
+			"after the dictionary"},
+		{"no boolean", dict("{'descr': '<f8', 'fortran_order': 0, 'shape': (2, 2), }"), none,
+			"True or False"},
 		{"call", dict("{'descr': __import__('os'), }"), none, "want a string"},
 		{"open string", dict("{'descr"), none, "not closed"},
 		{"nothing", dict(""), none, "want"},
 		{"NaN", npyFile("<f8", false, "(2, 2)", []float64{1, 2, math.NaN(), 4}), place{0, 1, "0"}, "NaN"},
-		{"Inf in float32", npyFile("<f4", true, "(2, 2)", []float64{1, 2, math.Inf(-1), 4}), place{0, 0, "1"}, "-Inf"},
+		{"Inf in float32", npyFile("<f4", true, "(2, 2)", []float64{1, 2, math.Inf(-1), 4}), place{0, 0, "1"},
+			"-Inf"},
 		{"int64 without a float64", npyFile("<i8", false, "(2,)", []float64{1, 1 << 54}), none, "2^53"},
 	}
 	for _, c := range cases {
@@ -260,7 +277,8 @@ func TestBadNPY(t *testing.T) {
 			_, err := decodeBytes(c.file, "a.npy", ReadOptions{})
 			wantData(t, err, "a.npy", c.at, c.text)
 			path := write(t, "a.npy", c.file)
-			if _, err = Read(path, ReadOptions{}); !fault.IsInput(err) || !strings.Contains(err.Error(), path) {
+			if _, err = Read(path, ReadOptions{}); !fault.IsInput(err) ||
+				!strings.Contains(err.Error(), path) {
 				t.Errorf("from disk: error %v", err)
 			}
 		})
@@ -302,12 +320,15 @@ func TestMatrixRoundTrip(t *testing.T) {
 		data := rapid.SliceOfN(finite, rows*stride, rows*stride).Draw(rt, "data")
 		var ids []string
 		if rapid.Bool().Draw(rt, "ids") {
-			text := rapid.StringN(1, 6, -1).Filter(func(s string) bool { return !strings.ContainsAny(s, "\r\x00") && s == strings.TrimSpace(s) })
+			text := rapid.StringN(1, 6, -1).Filter(func(s string) bool {
+				return !strings.ContainsAny(s, "\r\x00") && s == strings.TrimSpace(s)
+			})
 			ids = rapid.SliceOfNDistinct(text, rows, rows, rapid.ID[string]).Draw(rt, "id")
 		}
 		for _, format := range []string{"csv", "npy", "csv.gz", "npy.gz"} {
 			var b bytes.Buffer
-			if err := WriteMatrix("-", rows, cols, data, stride, ids, WriteOptions{Format: format, Stdout: &b}); err != nil {
+			if err := WriteMatrix("-", rows, cols, data, stride, ids,
+				WriteOptions{Format: format, Stdout: &b}); err != nil {
 				rt.Fatal(err)
 			}
 			d, err := Decode(&b, "-", format, ReadOptions{})
@@ -318,7 +339,8 @@ func TestMatrixRoundTrip(t *testing.T) {
 			for i := range rows {
 				for j := range cols {
 					if math.Float64bits(x.Row(i)[j]) != math.Float64bits(data[i*stride+j]) {
-						rt.Fatalf("%s: element %d,%d is %v, want %v", format, i, j, x.Row(i)[j], data[i*stride+j])
+						rt.Fatalf("%s: element %d,%d is %v, want %v", format, i, j, x.Row(i)[j],
+							data[i*stride+j])
 					}
 				}
 			}

@@ -147,7 +147,8 @@ func rounded(s string, v float64) bool {
 	return strings.Trim(digits, "0123456789") == "" && digits != strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
 }
 
-var powersOfTen = [longest + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+var powersOfTen = [longest + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
+	1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
 
 // numerals is how a column writes its numbers. The zero value is that of strconv.
 type numerals struct {
@@ -211,9 +212,11 @@ func (n numerals) parse(s string) (v float64, what, fix string) {
 		}
 	}
 	if _, what, fix = parseNumber(s); what == "" {
-		what, fix = "the number "+quote(s)+" has a decimal point, but others have a comma"+wantFinite, "write a decimal comma"
+		what, fix = "the number "+quote(s)+" has a decimal point, but others have a comma"+wantFinite,
+			"write a decimal comma"
 		if n.unit == "%" {
-			what, fix = "the number "+quote(s)+" has no %, but others have one"+wantFinite, "write the cells of the column alike"
+			what, fix = "the number "+quote(s)+" has no %, but others have one"+wantFinite,
+				"write the cells of the column alike"
 		}
 	}
 	return 0, what, fix
@@ -257,7 +260,8 @@ func parseNumber(s string) (v float64, what, fix string) {
 	switch {
 	case err == ErrRounded:
 		return v, "the value is " + s + ": " + err.Error(),
-			"drop the column or make it a category if it has identifiers, or write measurements with an exponent"
+			"drop the column or make it a category if it has identifiers, or write measurements with an " +
+				"exponent"
 	case s == "":
 		return 0, "the cell is empty" + wantFinite, "fill in a number, or remove the row"
 	case err == nil && math.IsNaN(v):
@@ -265,14 +269,18 @@ func parseNumber(s string) (v float64, what, fix string) {
 	case err == nil && math.IsInf(v, 0):
 		return 0, "the value is " + s + wantFinite, "fill in a finite number, or remove the row"
 	case errors.Is(err, strconv.ErrRange):
-		return 0, "the value " + quote(s) + " is beyond the range of float64" + wantFinite, "rescale the column"
+		return 0, "the value " + quote(s) + " is beyond the range of float64" + wantFinite,
+			"rescale the column"
 	case err != nil && s == "?" || s == "NA" || s == "N/A" || s == "null":
-		return 0, "the value is missing (" + quote(s) + ")" + wantFinite, "fill in a number, or remove the row"
+		return 0, "the value is missing (" + quote(s) + ")" + wantFinite,
+			"fill in a number, or remove the row"
 	case err != nil && strings.Count(s, ",") == 1:
-		return 0, "the text " + quote(s) + " is not a number" + wantFinite, "write a decimal point, not a comma"
+		return 0, "the text " + quote(s) + " is not a number" + wantFinite,
+			"write a decimal point, not a comma"
 	case err != nil:
 		return 0, "the text " + quote(s) + " is not a number" + wantFinite,
-			"correct it, encode the categories as numbers, or call the column label or id if it holds labels or ids"
+			"correct it, encode the categories as numbers, or call the column label or id if it holds " +
+				"labels or ids"
 	}
 	return v, "", ""
 }

@@ -84,7 +84,8 @@ func linksOrChunklets(src *source, c LinkContext, rep *report) (*links.Set, erro
 		}
 	}
 	if p.i < 0 || p.j < 0 || p.link < 0 || known != len(r.columns) {
-		return nil, rep.fatal("correct the header", "the header is %s: want i,j,link[,bound][,weight] for links or i,chunklet for chunklets",
+		return nil, rep.fatal("correct the header",
+			"the header is %s: want i,j,link[,bound][,weight] for links or i,chunklet for chunklets",
 			r.header())
 	}
 	return p.decode(c)
@@ -227,7 +228,8 @@ func (r *records) rowColumns(names []string) ([]int, error) {
 	at := make([]int, len(names))
 	for k, name := range names {
 		if at[k] = r.column(name); at[k] < 0 {
-			return nil, r.rep.fatal("correct the header", "the header is %s: want the columns %s", r.header(), strings.Join(names, ", "))
+			return nil, r.rep.fatal("correct the header", "the header is %s: want the columns %s", r.header(),
+				strings.Join(names, ", "))
 		}
 	}
 	return at, nil
@@ -251,7 +253,8 @@ func (c LinkContext) finder() (finder, error) {
 		return c.findNumber, nil
 	case ByID:
 		if c.IDs == nil {
-			return nil, &fault.ParamError{Param: "naming of rows", Value: c.By, Want: "row, as the data has no column id"}
+			return nil, &fault.ParamError{Param: "naming of rows", Value: c.By,
+				Want: "row, as the data has no column id"}
 		}
 		rows := make(map[string]int, len(c.IDs))
 		for i, id := range c.IDs {
@@ -270,7 +273,8 @@ func (c LinkContext) findNumber(name string) (int, string, string) {
 	case err != nil && slices.Contains(c.IDs, name):
 		return 0, quote(name) + " is an id: want a row number", "name rows by id"
 	case err != nil:
-		return 0, fmt.Sprintf("%s is not a row number: want 0 to %d", quote(name), c.N-1), "write the 0-based number of a data row"
+		return 0, fmt.Sprintf("%s is not a row number: want 0 to %d", quote(name), c.N-1),
+			"write the 0-based number of a data row"
 	case i < 0 || i >= c.N:
 		fix := "correct or remove the line"
 		if i == c.N {
@@ -288,10 +292,12 @@ func (c LinkContext) findID(rows map[string]int, name string) (int, string, stri
 	// The search for a similar id compares all of them.
 	if len(c.IDs) <= 10000 {
 		if near := fault.Nearest(name, c.IDs); near != "" {
-			return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)), "did you mean " + quote(near) + "?"
+			return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)),
+				"did you mean " + quote(near) + "?"
 		}
 	}
-	return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)), "correct or remove the line"
+	return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)),
+		"correct or remove the line"
 }
 
 // ReadPairs reads a file with the columns i and j. Other columns are ignored, so a file of links is
@@ -307,7 +313,9 @@ func DecodePairs(r io.Reader, name string, gz bool, c LinkContext) ([][2]int, er
 
 func (c LinkContext) pairs(src *source) ([][2]int, error) {
 	var pairs [][2]int
-	err := decodeRows(src, c, []string{"i", "j"}, func(rows []int, _ int) { pairs = append(pairs, [2]int(rows)) })
+	err := decodeRows(src, c, []string{"i", "j"}, func(rows []int, _ int) {
+		pairs = append(pairs, [2]int(rows))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -379,14 +387,15 @@ func newPairStream(src *source, c LinkContext) (*PairStream, error) {
 // Next returns the rows of the next pairs, 1 to limit of them. After the last one the error is
 // io.EOF; every later call returns this error, or any other, again.
 func (s *PairStream) Next(limit int) ([][2]int, error) {
-	return nextRecords(&s.recordStream, limit, "pairs", func(fields []string, line int) (pair [2]int, err error) {
-		for k, column := range s.at {
-			if pair[k], err = s.lines.rowNamed(s.find, fields[column], column, line); err != nil {
-				return pair, err
+	return nextRecords(&s.recordStream, limit, "pairs",
+		func(fields []string, line int) (pair [2]int, err error) {
+			for k, column := range s.at {
+				if pair[k], err = s.lines.rowNamed(s.find, fields[column], column, line); err != nil {
+					return pair, err
+				}
 			}
-		}
-		return pair, nil
-	})
+			return pair, nil
+		})
 }
 
 // Names is like Next, but returns the names as they are written; rows with these names need not

@@ -32,15 +32,19 @@ func decodeLinksText(text string, c LinkContext) (*links.Set, error) {
 
 func TestReadLinks(t *testing.T) {
 	nan := math.NaN()
-	want := []links.Link{{I: 0, J: 1, Sign: links.Must, Weight: 1, Bound: nan}, {I: 0, J: 4, Sign: links.Must, Weight: 0.5, Bound: nan},
-		{I: 1, J: 3, Sign: links.Cannot, Weight: 1, Bound: 2.5}, {I: 2, J: 3, Sign: links.Cannot, Weight: 1, Bound: nan}}
+	want := []links.Link{{I: 0, J: 1, Sign: links.Must, Weight: 1, Bound: nan},
+		{I: 0, J: 4, Sign: links.Must, Weight: 0.5, Bound: nan},
+		{I: 1, J: 3, Sign: links.Cannot, Weight: 1, Bound: 2.5},
+		{I: 2, J: 3, Sign: links.Cannot, Weight: 1, Bound: nan}}
 	cases := map[string]struct {
 		text string
 		c    LinkContext
 	}{
-		"rows":        {"i,j,link,bound,weight\n1,0,must,,\n0,4,1,,0.5\n3,1,-1,2.5,\n2,3,cannot,,\n", fiveRows},
-		"ids":         {"i,j,link,bound,weight\nb,a,must,,\na,7,+1,,0.5\n\"d,e\",b,cannot,2.5,1\nc,\"d,e\",cannot,,\n", byID(fiveRows)},
-		"other order": {"weight,link,j,i,bound\n,must, 0 ,1,\n.5,must,4,0,\n1,cannot,1,3,2.5\n,cannot,3,2,\n\n", fiveRows},
+		"rows": {"i,j,link,bound,weight\n1,0,must,,\n0,4,1,,0.5\n3,1,-1,2.5,\n2,3,cannot,,\n",
+			fiveRows},
+		"ids": {"i,j,link,bound,weight\nb,a,must,,\na,7,+1,,0.5\n\"d,e\",b,cannot,2.5,1\nc,\"d,e\",cannot,,\n", byID(fiveRows)},
+		"other order": {"weight,link,j,i,bound\n,must, 0 " +
+			",1,\n.5,must,4,0,\n1,cannot,1,3,2.5\n,cannot,3,2,\n\n", fiveRows},
 	}
 	for name, k := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -89,21 +93,25 @@ func TestBadLinks(t *testing.T) {
 	}{
 		{"empty file", "", fiveRows, whole, "empty"},
 		{"header only", "i,j,link\n", fiveRows, whole, "no link yet"},
-		{"other header", "a,b\n1,2\n", fiveRows, whole, "want i,j,link[,bound][,weight] for links or i,chunklet"},
+		{"other header", "a,b\n1,2\n", fiveRows, whole,
+			"want i,j,link[,bound][,weight] for links or i,chunklet"},
 		{"pairs", "i,j\n1,2\n", fiveRows, whole, "want i,j,link"},
 		{"one column too many", "i,j,link,note\n1,2,must,x\n", fiveRows, whole, "want i,j,link"},
 		{"chunklets with a third column", "i,chunklet,x\n1,2,3\n", fiveRows, whole, "want i,j,link"},
-		{"out of range", "i,j,link\n0,1,must\n0,5,must\n", fiveRows, at(3, "j"), "row 5 does not exist: want 0 to 4"},
+		{"out of range", "i,j,link\n0,1,must\n0,5,must\n", fiveRows, at(3, "j"),
+			"row 5 does not exist: want 0 to 4"},
 		{"negative", "i,j,link\n-1,1,must\n", fiveRows, at(2, "i"), "row -1 does not exist"},
 		{"no number", "i,j,link\n0,x,must\n", fiveRows, at(2, "j"), `"x" is not a row number: want 0 to 4`},
 		{"a fraction", "i,j,link\n0,1.0,must\n", fiveRows, at(2, "j"), "not a row number"},
 		{"id without saying so", "i,j,link\n0,b,must\n", fiveRows, at(2, "j"), `"b" is an id`},
 		{"unknown id", "i,j,link\na,z,must\n", byID(fiveRows), at(2, "j"), `no row with id "z"`},
 		{"self-pair", "i,j,link\n0,1,must\n2,2,cannot\n", fiveRows, at(3, ""), "paired with itself"},
-		{"self-pair by id", "i,j,link\n\"d,e\",\"d,e\",must\n", byID(fiveRows), at(2, ""), `ids "d,e" and "d,e"`},
+		{"self-pair by id", "i,j,link\n\"d,e\",\"d,e\",must\n", byID(fiveRows), at(2, ""),
+			`ids "d,e" and "d,e"`},
 		{"both signs", "i,j,link\n0,1,must\n2,3,must\n1,0,cannot\n", fiveRows, at(4, ""), "line 2"},
 		{"both signs by id", "i,j,link\na,b,1\nb,a,-1\n", byID(fiveRows), at(3, ""), "line 2"},
-		{"unknown link", "i,j,link\n0,1,maybe\n", fiveRows, at(2, "link"), `"maybe": want must, cannot, 1 or -1`},
+		{"unknown link", "i,j,link\n0,1,maybe\n", fiveRows, at(2, "link"),
+			`"maybe": want must, cannot, 1 or -1`},
 		{"zero", "i,j,link\n0,1,0\n", fiveRows, at(2, "link"), `"0"`},
 		{"negative bound", "i,j,link,bound\n0,1,must,-2\n", fiveRows, at(2, "bound"), "finite number > 0"},
 		{"bound that is NaN", "i,j,link,bound\n0,1,must,NaN\n", fiveRows, at(2, "bound"), "NaN"},
@@ -130,8 +138,10 @@ func TestBadLinks(t *testing.T) {
 }
 
 func TestCheckLinks(t *testing.T) {
-	path := write(t, "links.csv", []byte("i,j,link\n0,1,must\n9,-1,maybe\n2,2,must\n1,0,cannot\n0\n5,0,must\n2,3,must\n"))
-	want := []place{{3, -1, "i"}, {3, -1, "j"}, {3, -1, "link"}, {4, -1, ""}, {5, -1, ""}, {6, -1, ""}, {7, -1, "i"}}
+	path := write(t, "links.csv",
+		[]byte("i,j,link\n0,1,must\n9,-1,maybe\n2,2,must\n1,0,cannot\n0\n5,0,must\n2,3,must\n"))
+	want := []place{{3, -1, "i"}, {3, -1, "j"}, {3, -1, "link"}, {4, -1, ""}, {5, -1, ""}, {6, -1, ""},
+		{7, -1, "i"}}
 	problems, err := CheckLinks(path, LinkContext{N: 5}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +160,8 @@ func TestCheckLinks(t *testing.T) {
 	if !strings.Contains(last.Fix, "begin with 0") {
 		t.Errorf("row n: fix %q", last.Fix)
 	}
-	if problems, err := CheckLinks(write(t, "l.csv", []byte("i,j,link\n0,1,must\n")), LinkContext{N: 5}, 0); err != nil || len(problems) > 0 {
+	if problems, err := CheckLinks(write(t, "l.csv", []byte("i,j,link\n0,1,must\n")), LinkContext{N: 5},
+		0); err != nil || len(problems) > 0 {
 		t.Errorf("sound file: %v, %v", problems, err)
 	}
 	near := write(t, "l.csv", []byte("i,j,link\nfirst,secnod,must\n"))
@@ -248,7 +259,8 @@ func TestPairs(t *testing.T) {
 	if err != nil || !slices.Equal(got, [][2]int{{0, 1}}) {
 		t.Errorf("a links file as pairs: %v, %v", got, err)
 	}
-	for text, at := range map[string]place{"i,j\n0,5\n": {2, -1, "j"}, "i,x\n0,1\n": {0, -1, ""}, "": {0, -1, ""}, "i,j\n": {0, -1, ""}} {
+	for text, at := range map[string]place{"i,j\n0,5\n": {2, -1, "j"}, "i,x\n0,1\n": {0, -1, ""},
+		"": {0, -1, ""}, "i,j\n": {0, -1, ""}} {
 		_, err := DecodePairs(strings.NewReader(text), "p.csv", false, fiveRows)
 		wantData(t, err, "p.csv", at, "")
 	}
@@ -267,14 +279,16 @@ func TestTriplets(t *testing.T) {
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
 	name := ids.IDs
-	if err := w.WriteAll([][]string{{"i", "j", "k"}, {name[0], name[1], name[4]}, {name[4], name[3], name[0]}}); err != nil {
+	if err := w.WriteAll([][]string{{"i", "j", "k"}, {name[0], name[1], name[4]},
+		{name[4], name[3], name[0]}}); err != nil {
 		t.Fatal(err)
 	}
 	path := write(t, "t.csv", text.Bytes())
 	if got, err = ReadTriplets(path, ids); err != nil || !slices.Equal(got, want) {
 		t.Errorf("triplets by id %v, %v, want %v", got, err, want)
 	}
-	for text, at := range map[string]place{"i,j,k\n0,1,5\n": {2, -1, "k"}, "i,j\n0,1\n": {0, -1, ""}, "i,j,k\n0,1,2\n1,2,1\n": {3, -1, "k"}} {
+	for text, at := range map[string]place{"i,j,k\n0,1,5\n": {2, -1, "k"}, "i,j\n0,1\n": {0, -1, ""},
+		"i,j,k\n0,1,2\n1,2,1\n": {3, -1, "k"}} {
 		_, err := DecodeTriplets(strings.NewReader(text), "t.csv", false, fiveRows)
 		wantData(t, err, "t.csv", at, "")
 	}
@@ -285,7 +299,8 @@ func TestTriplets(t *testing.T) {
 
 func TestQuadruplets(t *testing.T) {
 	want := []links.Quadruplet{{I: 0, J: 1, K: 4, L: 2, Line: 2}, {I: 4, J: 3, K: 0, L: 4, Line: 3}}
-	got, err := DecodeQuadruplets(strings.NewReader("i,k,why,j,l\n0,4,x,1,2\n4,0,,3,4\n"), "-", false, fiveRows)
+	got, err := DecodeQuadruplets(strings.NewReader("i,k,why,j,l\n0,4,x,1,2\n4,0,,3,4\n"), "-", false,
+		fiveRows)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("quadruplets %v, %v, want %v", got, err, want)
 	}
@@ -293,13 +308,16 @@ func TestQuadruplets(t *testing.T) {
 	name := ids.IDs
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
-	if err := w.WriteAll([][]string{{"i", "j", "k", "l"}, {name[0], name[1], name[4], name[2]}, {name[4], name[3], name[0], name[4]}}); err != nil {
+	if err := w.WriteAll([][]string{{"i", "j", "k", "l"}, {name[0], name[1], name[4], name[2]},
+		{name[4], name[3], name[0], name[4]}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = ReadQuadruplets(write(t, "q.csv", text.Bytes()), ids); err != nil || !slices.Equal(got, want) {
+	if got, err = ReadQuadruplets(write(t, "q.csv", text.Bytes()), ids); err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("quadruplets by id %v, %v, want %v", got, err, want)
 	}
-	for text, at := range map[string]place{"i,j,k,l\n0,1,2,5\n": {2, -1, "l"}, "i,j,k\n0,1,2\n": {0, -1, ""}, "i,j,k,l\n0,1,2,3\n1,2,2,1\n": {3, -1, "l"}} {
+	for text, at := range map[string]place{"i,j,k,l\n0,1,2,5\n": {2, -1, "l"}, "i,j,k\n0,1,2\n": {0, -1, ""},
+		"i,j,k,l\n0,1,2,3\n1,2,2,1\n": {3, -1, "l"}} {
 		_, err := DecodeQuadruplets(strings.NewReader(text), "q.csv", false, fiveRows)
 		wantData(t, err, "q.csv", at, "")
 	}
@@ -320,10 +338,12 @@ func TestLabels(t *testing.T) {
 			t.Errorf("labels %q, %v, want %q", got, err, labels)
 		}
 	}
-	if got, err := DecodeLabels(strings.NewReader("x,label,y\n1,u,text\n2,v,\n"), "-", false, 0); err != nil || !slices.Equal(got, []string{"u", "v"}) {
+	if got, err := DecodeLabels(strings.NewReader("x,label,y\n1,u,text\n2,v,\n"), "-", false,
+		0); err != nil || !slices.Equal(got, []string{"u", "v"}) {
 		t.Errorf("labels of data: %q, %v", got, err)
 	}
-	for text, at := range map[string]place{"class\na\n": {0, -1, ""}, "label\n": {0, -1, ""}, "label\na\n\nb\n": {3, 1, ""}, "label\n\"\"\n": {2, 0, "label"},
+	for text, at := range map[string]place{"class\na\n": {0, -1, ""}, "label\n": {0, -1, ""},
+		"label\na\n\nb\n": {3, 1, ""}, "label\n\"\"\n": {2, 0, "label"},
 		"id,label\nr,a\nr,b\n": {3, 1, "id"}} {
 		_, err := DecodeLabels(strings.NewReader(text), "l.csv", false, 0)
 		wantData(t, err, "l.csv", at, "")
@@ -350,7 +370,8 @@ func TestLabelsOfAnotherFile(t *testing.T) {
 	short := write(t, "l.csv", []byte("label\nu\n"))
 	_, err = Read(data, ReadOptions{Labels: short})
 	wantData(t, err, short, place{0, -1, ""}, "1 label: want 2")
-	if _, err = Read(data, ReadOptions{Labels: filepath.Join(t.TempDir(), "no")}); !os.IsNotExist(err) && !fault.IsInput(err) {
+	if _, err = Read(data, ReadOptions{Labels: filepath.Join(t.TempDir(), "no")}); !os.IsNotExist(err) &&
+		!fault.IsInput(err) {
 		t.Errorf("missing labels: error %v", err)
 	}
 }
@@ -358,7 +379,8 @@ func TestLabelsOfAnotherFile(t *testing.T) {
 // FuzzLinks covers links, chunklets, pairs, triplets and quadruplets: any bytes give an input
 // error, or links that survive writing and reading.
 func FuzzLinks(f *testing.F) {
-	fuzzSeeds(f, "i,j,link,bound,weight\n0,1,must,,\n2,3,-1,0.5,2\n", "i,chunklet\n0,a\n1,a\n2,b\n", "i,j\n0,1\n", "k,j,i\n0,1,2\n", "k,l,j,i\n0,1,2,0\n", "i,j,link\n0,1,1\n1,0,-1\n",
+	fuzzSeeds(f, "i,j,link,bound,weight\n0,1,must,,\n2,3,-1,0.5,2\n", "i,chunklet\n0,a\n1,a\n2,b\n",
+		"i,j\n0,1\n", "k,j,i\n0,1,2\n", "k,l,j,i\n0,1,2,0\n", "i,j,link\n0,1,1\n1,0,-1\n",
 		"i,j,link\n-1,99999999999999999999,x\n", "i,j,link\na,b,must\n")
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, c := range []LinkContext{fiveRows, byID(fiveRows)} {
@@ -405,11 +427,14 @@ func FuzzLinks(f *testing.F) {
 // The columns that tell who gave a link, and when, are ignored; other columns are not.
 func TestLinksOfPeople(t *testing.T) {
 	c := LinkContext{N: 5}
-	set, err := DecodeLinks(strings.NewReader("i,j,link,who,when\n0,1,must,ann,2026-01-02T03:04:05Z\n2,3,cannot,,\n"), "links.csv", false, c)
+	set, err := DecodeLinks(
+		strings.NewReader("i,j,link,who,when\n0,1,must,ann,2026-01-02T03:04:05Z\n2,3,cannot,,\n"),
+		"links.csv", false, c)
 	if err != nil || set.Len() != 2 || set.Must()[0].J != 1 {
 		t.Errorf("%v, %v", set, err)
 	}
-	if _, err := DecodeLinks(strings.NewReader("i,j,link,whom\n0,1,must,ann\n"), "links.csv", false, c); err == nil {
+	if _, err := DecodeLinks(strings.NewReader("i,j,link,whom\n0,1,must,ann\n"), "links.csv", false,
+		c); err == nil {
 		t.Error("an unknown column is accepted")
 	}
 }
@@ -442,7 +467,9 @@ func TestPairsInBlocks(t *testing.T) {
 			c.By = ByID
 		}
 		row := rapid.IntRange(0, n-1)
-		pairs := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) [2]int { return [2]int{row.Draw(rt, "i"), row.Draw(rt, "j")} }), 1, 30).Draw(rt, "pairs")
+		pairs := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) [2]int {
+			return [2]int{row.Draw(rt, "i"), row.Draw(rt, "j")}
+		}), 1, 30).Draw(rt, "pairs")
 		ids := c.IDs
 		if c.By != ByID {
 			ids = nil
@@ -482,7 +509,8 @@ func TestPairsInBlocks(t *testing.T) {
 // TestPairStreamRefuses: errors are those of ReadPairs.
 func TestPairStreamRefuses(t *testing.T) {
 	dir := t.TempDir()
-	for i, content := range []string{"", "i,j\n", "i,k\n0,1\n", "i,j\n0,1\n0,9\n", "i,j\n0,-1\n", "i,j\n0,x\n", "i,j\n0\n", "i,j\n0,1\n\n1,2\n", "i,j\n0,\"1\n"} {
+	for i, content := range []string{"", "i,j\n", "i,k\n0,1\n", "i,j\n0,1\n0,9\n", "i,j\n0,-1\n",
+		"i,j\n0,x\n", "i,j\n0\n", "i,j\n0,1\n\n1,2\n", "i,j\n0,\"1\n"} {
 		path := filepath.Join(dir, strconv.Itoa(i))
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -506,7 +534,8 @@ func TestPairStreamRefuses(t *testing.T) {
 	if _, err := s.Next(0); !fault.IsInput(err) {
 		t.Errorf("a limit of 0: error %v", err)
 	}
-	if _, err := DecodePairStream(strings.NewReader("i,j\n0,1\n"), "-", false, LinkContext{N: 2, By: ByID}); !fault.IsInput(err) {
+	if _, err := DecodePairStream(strings.NewReader("i,j\n0,1\n"), "-", false,
+		LinkContext{N: 2, By: ByID}); !fault.IsInput(err) {
 		t.Errorf("ids that are not there: error %v", err)
 	}
 }

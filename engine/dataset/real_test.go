@@ -29,7 +29,8 @@ type realFile struct {
 
 func realFiles() []realFile {
 	return []realFile{
-		{"iris.csv", ReadOptions{}, 150, 4, 3, map[string]int{"Iris-setosa": 50, "Iris-versicolor": 50, "Iris-virginica": 50}},
+		{"iris.csv", ReadOptions{}, 150, 4, 3,
+			map[string]int{"Iris-setosa": 50, "Iris-versicolor": 50, "Iris-virginica": 50}},
 		{"ionosphere.csv", ReadOptions{}, 351, 34, 2, map[string]int{"b": 126, "g": 225}},
 		{"letter.csv.gz", ReadOptions{}, 20000, 16, 26, nil},
 		{"yaleb-2.csv.gz", ReadOptions{}, 128, 1024, 2, map[string]int{"1": 64, "2": 64}},
@@ -39,9 +40,12 @@ func realFiles() []realFile {
 		{"adult.svm.gz", ReadOptions{}, 16281, 122, 2, map[string]int{"-1": 12435, "1": 3846}},
 		{"adult.svm.gz", ReadOptions{Features: 123}, 16281, 123, 2, map[string]int{"-1": 12435, "1": 3846}},
 		{"adult-train.svm.gz", ReadOptions{}, 32561, 123, 2, map[string]int{"-1": 24720, "1": 7841}},
-		{"scop40.fasta.gz", ReadOptions{HeaderLabels: true}, 11206, 20, 1960, map[string]int{"c.37.1": 252, "c.2.1": 221, "a.4.5": 193}},
-		{"mnist-t10k-images-idx3-ubyte.gz", ReadOptions{Labels: "mnist-t10k-labels-idx1-ubyte.gz"}, 10000, 784, 10,
-			map[string]int{"0": 980, "1": 1135, "2": 1032, "3": 1010, "4": 982, "5": 892, "6": 958, "7": 1028, "8": 974, "9": 1009}},
+		{"scop40.fasta.gz", ReadOptions{HeaderLabels: true}, 11206, 20, 1960,
+			map[string]int{"c.37.1": 252, "c.2.1": 221, "a.4.5": 193}},
+		{"mnist-t10k-images-idx3-ubyte.gz", ReadOptions{Labels: "mnist-t10k-labels-idx1-ubyte.gz"}, 10000,
+			784, 10,
+			map[string]int{"0": 980, "1": 1135, "2": 1032, "3": 1010, "4": 982, "5": 892, "6": 958, "7": 1028,
+				"8": 974, "9": 1009}},
 	}
 }
 
@@ -61,8 +65,10 @@ func TestRealFiles(t *testing.T) {
 		for _, l := range d.Labels {
 			classes[l]++
 		}
-		if d.Points.Len() != c.n || d.Points.Dim() != c.d || len(classes) != c.classes || len(d.Labels) != c.n {
-			t.Errorf("%s: %d x %d, %d labels of %d classes, want %d x %d, %d", c.file, d.Points.Len(), d.Points.Dim(), len(d.Labels), len(classes), c.n, c.d, c.classes)
+		if d.Points.Len() != c.n || d.Points.Dim() != c.d || len(classes) != c.classes ||
+			len(d.Labels) != c.n {
+			t.Errorf("%s: %d x %d, %d labels of %d classes, want %d x %d, %d", c.file, d.Points.Len(),
+				d.Points.Dim(), len(d.Labels), len(classes), c.n, c.d, c.classes)
 		}
 		for label, want := range c.counts {
 			if classes[label] != want {
@@ -74,7 +80,8 @@ func TestRealFiles(t *testing.T) {
 
 // BenchmarkReadReal compares reading with decompression alone; it counts the decompressed bytes.
 func BenchmarkReadReal(b *testing.B) {
-	for _, name := range []string{"mnist-train-images-idx3-ubyte.gz", "adult-train.svm.gz", "text-baseball-hockey.svm.gz", "scop40.fasta.gz", "usps.csv.gz"} {
+	for _, name := range []string{"mnist-train-images-idx3-ubyte.gz", "adult-train.svm.gz",
+		"text-baseball-hockey.svm.gz", "scop40.fasta.gz", "usps.csv.gz"} {
 		path := realData(b, name)
 		size := unpack(b, path)
 		b.Run("unpack/"+name, func(b *testing.B) {

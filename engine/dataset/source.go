@@ -45,7 +45,8 @@ type source struct {
 // open opens a regular file, pipe or device for reading.
 func open(path string, gz bool) (*source, error) {
 	if path == "-" {
-		return nil, &fault.ParamError{Param: "path", Value: path, Want: "a file; streams are read with Decode"}
+		return nil, &fault.ParamError{Param: "path", Value: path,
+			Want: "a file; streams are read with Decode"}
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -170,7 +171,8 @@ func (g *gzipReader) explain(err error) error {
 	case err == nil || err == io.EOF && g.z != nil:
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
-		return fault.Data(g.name, "the gzip data end early, the file is cut off: want a complete file: %w", io.ErrUnexpectedEOF)
+		return fault.Data(g.name, "the gzip data end early, the file is cut off: want a complete file: %w",
+			io.ErrUnexpectedEOF)
 	case errors.Is(err, gzip.ErrHeader) && g.z == nil:
 		return fault.Data(g.name, "the content is not gzip, though the name ends in .gz: %w", err)
 	case errors.Is(err, gzip.ErrHeader):
@@ -222,7 +224,8 @@ func (s *source) cutOff(what string) error {
 
 // values reads n values of size bytes each and checks that nothing follows them. decode appends the
 // values in buf, a whole number of them.
-func (s *source) values(n, size int, decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
+func (s *source) values(n, size int,
+	decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
 	data, err := s.nextValues(0, n, size, decode)
 	if err == nil {
 		err = s.atEnd(n)
@@ -234,7 +237,8 @@ func (s *source) values(n, size int, decode func(data []float64, buf []byte) ([]
 }
 
 // nextValues reads n values; at is the number of values before them.
-func (s *source) nextValues(at, n, size int, decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
+func (s *source) nextValues(at, n, size int,
+	decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
 	data := make([]float64, 0, s.room(n))
 	buf := make([]byte, min(valueChunk, n)*size)
 	for len(data) < n {
@@ -326,7 +330,8 @@ func (u *utf16Reader) next() (rune, error) {
 		return 0, err
 	}
 	if c = utf16.DecodeRune(c, low); c == utf8.RuneError {
-		return 0, fault.Data(u.name, "byte %d is half a UTF-16 character without its other half: want UTF-16 text", u.at-2)
+		return 0, fault.Data(u.name,
+			"byte %d is half a UTF-16 character without its other half: want UTF-16 text", u.at-2)
 	}
 	return c, nil
 }
@@ -339,7 +344,8 @@ func (u *utf16Reader) unit() (rune, error) {
 	}
 	b, err := u.in.ReadByte()
 	if err == io.EOF {
-		return 0, fault.Data(u.name, "the UTF-16 text ends inside a character, the file is cut off: %w", io.ErrUnexpectedEOF)
+		return 0, fault.Data(u.name, "the UTF-16 text ends inside a character, the file is cut off: %w",
+			io.ErrUnexpectedEOF)
 	}
 	u.at += 2
 	if u.big {

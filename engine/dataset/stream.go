@@ -53,7 +53,8 @@ func newRecordStream(src *source) recordStream {
 
 // nextRecords returns the values of take for the next records, 1 to limit of them. After the last
 // one the error is io.EOF.
-func nextRecords[T any](s *recordStream, limit int, values string, take func(fields []string, line int) (T, error)) ([]T, error) {
+func nextRecords[T any](s *recordStream, limit int, values string,
+	take func(fields []string, line int) (T, error)) ([]T, error) {
 	if err := s.ready(limit, values); err != nil {
 		return nil, err
 	}
@@ -137,16 +138,19 @@ func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
 	}()
 	switch {
 	case f.rows == nil:
-		return nil, &fault.ParamError{Param: "format", Value: f.name, Want: "a format that is read row by row, such as csv or npy"}
+		return nil, &fault.ParamError{Param: "format", Value: f.name,
+			Want: "a format that is read row by row, such as csv or npy"}
 	case o.Gram || o.Labels != "":
-		return nil, &fault.ParamError{Param: "stream", Value: src.name, Want: "points only, without a Gram matrix or a file of labels"}
+		return nil, &fault.ParamError{Param: "stream", Value: src.name,
+			Want: "points only, without a Gram matrix or a file of labels"}
 	}
 	if !f.named {
 		if err = o.needColumns(src.name, f.name); err != nil {
 			return nil, err
 		}
 	}
-	s = &Stream{reading: reading{source: src, rep: &report{file: src.name, max: 1, badRow: o.BadRow, bad: map[int]bool{}}}, o: o}
+	s = &Stream{reading: reading{source: src,
+		rep: &report{file: src.name, max: 1, badRow: o.BadRow, bad: map[int]bool{}}}, o: o}
 	if s.rows, err = f.rows(src, o, s.rep); err != nil {
 		return nil, s.rep.outcome(err)
 	}
@@ -211,7 +215,8 @@ func (s *Stream) empty() error {
 // After an error of next, io.EOF among them, or after the end of ctx, every further call returns
 // that error. The caller must call stop, which cancels the context of a running call of next and
 // waits for it.
-func Prefetch[T any](ctx context.Context, next func(context.Context) (T, error)) (ahead func() (T, error), stop func()) {
+func Prefetch[T any](ctx context.Context,
+	next func(context.Context) (T, error)) (ahead func() (T, error), stop func()) {
 	type outcome struct {
 		value T
 		err   error

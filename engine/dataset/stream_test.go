@@ -65,7 +65,8 @@ func TestStreamIsRead(t *testing.T) {
 				data.Labels = append(data.Labels, fmt.Sprint(i%3))
 			}
 		}
-		path := filepath.Join(dir, "data."+rapid.SampledFrom([]string{"csv", "npy", "csv.gz", "npy.gz"}).Draw(rt, "format"))
+		path := filepath.Join(dir,
+			"data."+rapid.SampledFrom([]string{"csv", "npy", "csv.gz", "npy.gz"}).Draw(rt, "format"))
 		if err := WriteData(path, data, WriteOptions{}); err != nil {
 			rt.Fatal(err)
 		}
@@ -97,10 +98,14 @@ func TestStreamNamesTheRow(t *testing.T) {
 		{"ragged", "csv", "a,b\n1,2\n3,4\n5\n", []string{"line 4", "row 2", "1 field"}},
 		{"empty", "csv", "", []string{"empty"}},
 		{"header only", "csv", "a,b\n", []string{"no rows"}},
-		{"NaN", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 22) + "\xf8\x7f", []string{"row 2", "NaN"}},
-		{"cut off", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 20), []string{"cut off"}},
-		{"more", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 25), []string{"more bytes"}},
-		{"columns first", "npy", strings.Replace(string(npyPreamble("<f8", 3, 2)), "False", "True ", 1) + strings.Repeat("\x00", 48), []string{"column by column", "ascontiguousarray"}},
+		{"NaN", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 22) + "\xf8\x7f",
+			[]string{"row 2", "NaN"}},
+		{"cut off", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 20),
+			[]string{"cut off"}},
+		{"more", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 25),
+			[]string{"more bytes"}},
+		{"columns first", "npy", strings.Replace(string(npyPreamble("<f8", 3, 2)), "False", "True ", 1) +
+			strings.Repeat("\x00", 48), []string{"column by column", "ascontiguousarray"}},
 		{"not in rows", "svm", "1 1:2\n", []string{"csv", "npy"}},
 	} {
 		s, err := DecodeStream(strings.NewReader(c.text), "input", c.format, ReadOptions{})
@@ -125,7 +130,8 @@ func TestStreamNamesTheRow(t *testing.T) {
 	if _, err := DecodeStream(&bytes.Buffer{}, "input", "csv", ReadOptions{Gram: true}); !fault.IsInput(err) {
 		t.Errorf("a Gram matrix: %v", err)
 	}
-	if _, err := OpenStream(filepath.Join(t.TempDir(), "nosuch.csv"), ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := OpenStream(filepath.Join(t.TempDir(), "nosuch.csv"), ReadOptions{}); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -159,7 +165,10 @@ func TestPrefetch(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 	stop()
-	_, stop = Prefetch(context.Background(), func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil })
+	_, stop = Prefetch(context.Background(), func(ctx context.Context) (int, error) {
+		<-ctx.Done()
+		return 1, nil
+	})
 	stop() // before any call
 }
 

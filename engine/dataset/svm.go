@@ -33,9 +33,11 @@ type svmReader struct {
 // same points.
 func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 	if o.Features < 0 || o.Features > math.MaxInt32 {
-		return nil, &fault.ParamError{Param: "features", Value: o.Features, Want: fmt.Sprintf("a number from 1 to %d, or 0 for the largest in the file", math.MaxInt32)}
+		return nil, &fault.ParamError{Param: "features", Value: o.Features,
+			Want: fmt.Sprintf("a number from 1 to %d, or 0 for the largest in the file", math.MaxInt32)}
 	}
-	r := &svmReader{textRows: textRows{rep: rep, start: []int{0}}, features: o.Features, labels: labelNames(0)}
+	r := &svmReader{textRows: textRows{rep: rep, start: []int{0}}, features: o.Features,
+		labels: labelNames(0)}
 	if err := r.begin(src, o.MaxLine, svmKind()); err != nil {
 		return nil, err
 	}
@@ -56,9 +58,11 @@ func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 	case len(rep.problems) > 0:
 		return nil, errStop
 	case rows == 0:
-		return nil, rep.fatal("check that it was written to the end", "it has no data rows: want %s", svmKind().want)
+		return nil, rep.fatal("check that it was written to the end", "it has no data rows: want %s",
+			svmKind().want)
 	case d == 0:
-		return nil, rep.fatal("give the number of features, or correct the rows", "no row has a feature: want NUMBER:VALUE after the labels")
+		return nil, rep.fatal("give the number of features, or correct the rows",
+			"no row has a feature: want NUMBER:VALUE after the labels")
 	}
 	t := &table{rows: rows, cols: d, labels: r.labels.values, warnings: r.warnings()}
 	t.points, err = points.NewCSR(rows, d, r.start, r.col.join(), r.val.join())
@@ -69,7 +73,8 @@ func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 func labelsSVM(src *source, maxLine int) (labels, ids []string, err error) {
 	rep := &report{file: src.name, max: 1}
 	// With the maximum number of features, a file of labels without features is accepted.
-	t, err := decodeSVM(src, ReadOptions{MaxLine: maxLine, Features: math.MaxInt32, MemoryLimit: src.limit}, rep)
+	t, err := decodeSVM(src, ReadOptions{MaxLine: maxLine, Features: math.MaxInt32, MemoryLimit: src.limit},
+		rep)
 	if err := rep.outcome(err); err != nil {
 		return nil, nil, err
 	}
@@ -90,7 +95,8 @@ func (r *svmReader) takeLine(text []byte) error {
 	}
 	if blank := r.blank; blank > 0 {
 		r.blank = 0
-		if err := r.problem(blank, "remove the line, or give it a label", "the line is blank: want blank lines only at the end"); err != nil {
+		if err := r.problem(blank, "remove the line, or give it a label",
+			"the line is blank: want blank lines only at the end"); err != nil {
 			return err
 		}
 	}
@@ -103,7 +109,8 @@ func (r *svmReader) takeLine(text []byte) error {
 func (r *svmReader) takeRow(row []byte) error {
 	label, rest := cutWord(row)
 	if bytes.IndexByte(label, ':') >= 0 {
-		return r.problem(r.line, "write the row's label first", "the row begins with %s: want a label", quote(string(label)))
+		return r.problem(r.line, "write the row's label first", "the row begins with %s: want a label",
+			quote(string(label)))
 	}
 	if len(label) > 1 && label[0] == '+' && '0' <= label[1] && label[1] <= '9' {
 		label = label[1:] // +1 and 1 are one class
@@ -111,7 +118,8 @@ func (r *svmReader) takeRow(row []byte) error {
 	r.labels.push(string(label), r.line)
 	last := 0 // feature number
 	for len(rest) > 0 {
-		if number, v, length := plainFeature(rest); number > last && (r.features == 0 || number <= r.features) {
+		if number, v, length := plainFeature(rest); number > last &&
+			(r.features == 0 || number <= r.features) {
 			r.keep(number, v)
 			last, rest = number, rest[length:]
 			continue
@@ -121,7 +129,8 @@ func (r *svmReader) takeRow(row []byte) error {
 		name, value, ok := bytes.Cut(word, []byte(":"))
 		switch {
 		case !ok:
-			if err := r.problem(r.line, "write NUMBER:VALUE", "%s is not a feature: want NUMBER:VALUE", quote(string(word))); err != nil {
+			if err := r.problem(r.line, "write NUMBER:VALUE", "%s is not a feature: want NUMBER:VALUE",
+				quote(string(word))); err != nil {
 				return err
 			}
 		case string(name) == "qid":
@@ -159,23 +168,28 @@ func cutWord(text []byte) (word, rest []byte) {
 func (r *svmReader) number(name []byte, last int) (number int, what, fix string) {
 	for _, c := range name {
 		if c < '0' || c > '9' {
-			return 0, fmt.Sprintf("feature number %s is not a whole number: want 1 or more", quote(string(name))), "number the features from 1"
+			return 0, fmt.Sprintf("feature number %s is not a whole number: want 1 or more",
+				quote(string(name))), "number the features from 1"
 		}
 		if number = 10*number + int(c-'0'); number > math.MaxInt32 {
-			return 0, fmt.Sprintf("feature number %s is too large: want at most %d", quote(string(name)), math.MaxInt32), "number the features from 1"
+			return 0, fmt.Sprintf("feature number %s is too large: want at most %d", quote(string(name)),
+				math.MaxInt32), "number the features from 1"
 		}
 	}
 	switch {
 	case len(name) == 0:
-		return 0, "a feature number is missing before the colon: want NUMBER:VALUE", "number the features from 1"
+		return 0, "a feature number is missing before the colon: want NUMBER:VALUE",
+			"number the features from 1"
 	case number == 0:
 		return 0, "feature number 0: want numbers from 1", "add 1 to every number"
 	case r.features > 0 && number > r.features:
-		return 0, fmt.Sprintf("feature %d: want numbers from 1 to %d", number, r.features), "give a larger number of features, or correct the row"
+		return 0, fmt.Sprintf("feature %d: want numbers from 1 to %d", number, r.features),
+			"give a larger number of features, or correct the row"
 	case number == last:
 		return 0, fmt.Sprintf("feature %d occurs twice: want it once", number), "keep one of the two"
 	case number < last:
-		return 0, fmt.Sprintf("feature %d comes after feature %d: want ascending numbers", number, last), "sort the features of the row"
+		return 0, fmt.Sprintf("feature %d comes after feature %d: want ascending numbers", number, last),
+			"sort the features of the row"
 	}
 	return number, "", ""
 }
@@ -241,7 +255,8 @@ func (r *svmReader) warnings() []string {
 	if r.queries == 0 {
 		return nil
 	}
-	return []string{count(r.queries, "query number") + " (qid) ignored, the first on line " + strconv.Itoa(r.queryLine)}
+	return []string{count(r.queries, "query number") + " (qid) ignored, the first on line " +
+		strconv.Itoa(r.queryLine)}
 }
 
 // blocks collects an unknown number of values. Unlike append it copies each value once, at the end.

@@ -165,7 +165,8 @@ func (w *matrixWriter) advance() error {
 		before, got []string
 	}{{"number of ids", w.ids, block.IDs}, {"number of labels", w.labels, block.Labels}} {
 		if w.to > 0 && (s.got == nil) != (s.before == nil) || s.got != nil && len(s.got) != n {
-			return &fault.ShapeError{What: s.what, Got: len(s.got), Want: "one for each row of all blocks, or none"}
+			return &fault.ShapeError{What: s.what, Got: len(s.got),
+				Want: "one for each row of all blocks, or none"}
 		}
 	}
 	w.from, w.to, w.data, w.ids, w.labels = w.to, w.to+n, block.Data, block.IDs, block.Labels
@@ -213,8 +214,10 @@ func (w *matrixWriter) each(f func(i int, row []float64) error) error {
 // or of o.Format. CSV gets 17 significant digits, which restore every float64 exactly, and the
 // column id first if ids is not nil; .npy is float64 and has no ids. A NaN or an infinity is a
 // *fault.DataError. After an error there is no file at path.
-func WriteMatrix(path string, rows, cols int, data []float64, stride int, ids []string, o WriteOptions) error {
-	return writeMatrix(&matrixWriter{path: path, rows: rows, to: rows, cols: cols, data: data, stride: stride, ids: ids, columns: o.Columns}, o)
+func WriteMatrix(path string, rows, cols int, data []float64, stride int, ids []string,
+	o WriteOptions) error {
+	return writeMatrix(&matrixWriter{path: path, rows: rows, to: rows, cols: cols, data: data, stride: stride,
+		ids: ids, columns: o.Columns}, o)
 }
 
 // WriteRows is [WriteMatrix] for a matrix of at least one column in blocks: next returns the next
@@ -230,9 +233,11 @@ func WriteRows(path string, rows, cols int, next func() (Rows, error), o WriteOp
 		return &fault.ShapeError{What: "number of columns", Got: cols, Want: "at least 1"}
 	}
 	if rows < -1 {
-		return &fault.ShapeError{What: "number of rows", Got: rows, Want: "a number >= 0, or -1 if it is unknown"}
+		return &fault.ShapeError{What: "number of rows", Got: rows,
+			Want: "a number >= 0, or -1 if it is unknown"}
 	}
-	return writeMatrix(&matrixWriter{path: path, rows: rows, cols: cols, next: next, stride: cols, columns: o.Columns}, o)
+	return writeMatrix(&matrixWriter{path: path, rows: rows, cols: cols, next: next, stride: cols,
+		columns: o.Columns}, o)
 }
 
 // WriteData writes dense points as a data file with their ids, features and labels. A .npy file
@@ -260,7 +265,8 @@ func writeMatrix(w *matrixWriter, o WriteOptions) error {
 	}
 	if w.rows < 0 && countsFirst(f, gz, w.path) {
 		return &fault.ParamError{Param: "output path", Value: w.path,
-			Want: "a .npy file that is not compressed, or .csv: the number of rows, which the header of .npy contains, is not known before the end"}
+			Want: "a .npy file that is not compressed, or .csv: the number of rows, which the header of " +
+				".npy contains, is not known before the end"}
 	}
 	if w.next != nil { // before the file is created
 		if err := w.advance(); err != nil && err != io.EOF {
@@ -289,7 +295,8 @@ func (w *matrixWriter) check() error {
 	if w.next != nil {
 		return nil
 	}
-	if w.rows < 0 || w.cols < 0 || w.stride < w.cols || w.rows > 0 && len(w.data) < (w.rows-1)*w.stride+w.cols {
+	if w.rows < 0 || w.cols < 0 || w.stride < w.cols || w.rows > 0 &&
+		len(w.data) < (w.rows-1)*w.stride+w.cols {
 		return &fault.ShapeError{What: "length of the matrix's data", Got: len(w.data),
 			Want: fmt.Sprintf("%d x %d with a stride of %d", w.rows, w.cols, w.stride)}
 	}
@@ -297,7 +304,8 @@ func (w *matrixWriter) check() error {
 		what string
 		got  []string
 		want int
-	}{{"number of ids", w.ids, w.rows}, {"number of labels", w.labels, w.rows}, {"number of column names", w.columns, w.cols}} {
+	}{{"number of ids", w.ids, w.rows}, {"number of labels", w.labels, w.rows},
+		{"number of column names", w.columns, w.cols}} {
 		if s.got != nil && len(s.got) != s.want {
 			return &fault.ShapeError{What: s.what, Got: len(s.got), Want: strconv.Itoa(s.want)}
 		}
@@ -406,7 +414,8 @@ func appendField(line []byte, s string) []byte {
 // writing.
 func WriteLabels(path string, labels, ids []string, o WriteOptions) error {
 	if ids != nil && len(ids) != len(labels) {
-		return &fault.ShapeError{What: "number of ids", Got: len(ids), Want: fmt.Sprintf("%d, one for each label", len(labels))}
+		return &fault.ShapeError{What: "number of ids", Got: len(ids),
+			Want: fmt.Sprintf("%d, one for each label", len(labels))}
 	}
 	done := false
 	return WriteLabelRows(path, func() (LabelRows, error) {
@@ -475,13 +484,16 @@ func optional(v float64, given bool) string {
 // WritePairs writes a pairs file, with rows named by ids if ids is not nil. ids has one for each
 // row in pairs. Errors are those of writing.
 func WritePairs(path string, pairs [][2]int, ids []string, o WriteOptions) error {
-	return WriteMeasuredPairs(path, len(pairs), nil, func(k int) (int, int, []float64, error) { return pairs[k][0], pairs[k][1], nil, nil }, ids, o)
+	return WriteMeasuredPairs(path, len(pairs), nil, func(k int) (int, int, []float64, error) {
+		return pairs[k][0], pairs[k][1], nil, nil
+	}, ids, o)
 }
 
 // WriteMeasuredPairs is [WritePairs] for pairs with numbers in columns of these names: pair returns
 // the rows of pair k and its numbers, perhaps in the same memory for every pair. An error of pair,
 // such as that of a canceled context, ends the writing and leaves no file at path.
-func WriteMeasuredPairs(path string, count int, columns []string, pair func(k int) (i, j int, numbers []float64, err error), ids []string, o WriteOptions) error {
+func WriteMeasuredPairs(path string, count int, columns []string,
+	pair func(k int) (i, j int, numbers []float64, err error), ids []string, o WriteOptions) error {
 	header := append([]string{"i", "j"}, columns...)
 	record := make([]string, len(header))
 	return o.table(path, header, func(yield func([]string, error) bool) {

@@ -29,7 +29,9 @@ func TestWriteMatrixCSV(t *testing.T) {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 	b.Reset()
-	if err := WriteMatrix("-", 1, 2, data, 3, nil, WriteOptions{Stdout: &b, Columns: []string{"u", "v w"}}); err != nil || b.String() != "u,v w\n0.10000000000000001,1\n" {
+	if err := WriteMatrix("-", 1, 2, data, 3, nil,
+		WriteOptions{Stdout: &b, Columns: []string{"u", "v w"}}); err != nil ||
+		b.String() != "u,v w\n0.10000000000000001,1\n" {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
@@ -53,16 +55,18 @@ func TestNothingLeftAfterAnError(t *testing.T) {
 		wantData(t, err, path, place{0, 1, "1"}, "NaN")
 	}
 	check("format", WriteMatrix(filepath.Join(dir, "m.txt"), 1, 1, bad, 1, nil, WriteOptions{}))
-	check("labels in npy", WriteLabels(filepath.Join(dir, "m.npy"), []string{"a"}, nil, WriteOptions{Format: "npy"}))
+	check("labels in npy",
+		WriteLabels(filepath.Join(dir, "m.npy"), []string{"a"}, nil, WriteOptions{Format: "npy"}))
 	check("short data", WriteMatrix(filepath.Join(dir, "m.csv"), 2, 2, bad[:3], 2, nil, WriteOptions{}))
 	check("stride", WriteMatrix(filepath.Join(dir, "m.csv"), 1, 2, bad, 1, nil, WriteOptions{}))
 	check("ids", WriteMatrix(filepath.Join(dir, "m.csv"), 1, 2, bad, 2, []string{"a", "b"}, WriteOptions{}))
 	check("no stdout", WriteMatrix("-", 1, 1, bad, 1, nil, WriteOptions{Format: "csv"}))
 	check("sparse", WriteData(filepath.Join(dir, "m.csv"), &Data{Points: &points.CSR{}}, WriteOptions{}))
 
-	canceled := WriteMeasuredPairs(filepath.Join(dir, "p.csv"), 2, nil, func(k int) (i, j int, numbers []float64, err error) {
-		return 0, 1, nil, context.Canceled
-	}, nil, WriteOptions{})
+	canceled := WriteMeasuredPairs(filepath.Join(dir, "p.csv"), 2, nil,
+		func(k int) (i, j int, numbers []float64, err error) {
+			return 0, 1, nil, context.Canceled
+		}, nil, WriteOptions{})
 	if list, _ := os.ReadDir(dir); len(list) > 0 || !errors.Is(canceled, context.Canceled) {
 		t.Errorf("canceled pairs: the folder holds %v, error %v", list, canceled)
 	}
@@ -83,7 +87,8 @@ func TestOutputFolderMissing(t *testing.T) {
 		"pairs":  WritePairs(path, nil, nil, WriteOptions{}),
 	} {
 		var de *fault.DataError
-		if !errors.As(err, &de) || de.File != path || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.Dir(path)) {
+		if !errors.As(err, &de) || de.File != path || !errors.Is(err, fs.ErrNotExist) ||
+			!strings.Contains(err.Error(), filepath.Dir(path)) {
 			t.Errorf("%s: error %v, want a DataError that names %s", name, err, path)
 		}
 	}
@@ -134,7 +139,8 @@ func TestWriteRows(t *testing.T) {
 			a, errA := os.ReadFile(whole)
 			b, errB := os.ReadFile(parts)
 			if errA != nil || errB != nil || !bytes.Equal(a, b) {
-				t.Errorf("%s, %d rows: %d bytes at once, %d in blocks (%v, %v)", name, number, len(a), len(b), errA, errB)
+				t.Errorf("%s, %d rows: %d bytes at once, %d in blocks (%v, %v)", name, number, len(a), len(b),
+					errA, errB)
 			}
 			if at != rows || blocks != 5 {
 				t.Errorf("%s: asked for %d rows in %d blocks", name, at, blocks)
@@ -157,11 +163,13 @@ func TestWriteRows(t *testing.T) {
 	} {
 		next := func() (Rows, error) { return block.rows, block.err }
 		err := WriteRows(filepath.Join(dir, "m.csv"), rows, cols, next, WriteOptions{})
-		if list, _ := os.ReadDir(dir); len(list) > 0 || err == nil || name == "canceled" && !errors.Is(err, context.Canceled) {
+		if list, _ := os.ReadDir(dir); len(list) > 0 || err == nil || name == "canceled" &&
+			!errors.Is(err, context.Canceled) {
 			t.Errorf("%s: the folder holds %v, error %v", name, list, err)
 		}
 	}
-	for _, path := range []string{filepath.Join(dir, "m.npy.gz"), "-"} { // the number of rows cannot be written into the header
+	// the number of rows cannot be written into the header
+	for _, path := range []string{filepath.Join(dir, "m.npy.gz"), "-"} {
 		next := func() (Rows, error) { t.Errorf("%s: asked for rows", path); return Rows{}, io.EOF }
 		o := WriteOptions{Format: "npy", Stdout: io.Discard}
 		if !CountsFirst(path, o) {

@@ -304,7 +304,8 @@ func (s *Stopping) Stopped() bool { return s.Context.Err() != nil }
 func (s *Stopping) Looks() int { return int(s.looks.Load()) }
 
 // Reread returns a model after writing and reading it.
-func Reread[M any](t Fataler, m interface{ Encode(*model.File) error }, decode func(*model.File) (M, error)) M {
+func Reread[M any](t Fataler, m interface{ Encode(*model.File) error },
+	decode func(*model.File) (M, error)) M {
 	t.Helper()
 	file := &model.File{}
 	if err := m.Encode(file); err != nil {

@@ -16,14 +16,17 @@ import (
 func TestIsInput(t *testing.T) {
 	inputs := []error{
 		&fault.ParamError{}, &fault.ShapeError{}, &fault.MemoryError{},
-		&fault.DataError{Row: -1, Err: errors.New("bad")}, fault.Data("f", "bad"), fault.Unknown("kernel", "x", nil),
+		&fault.DataError{Row: -1, Err: errors.New("bad")}, fault.Data("f", "bad"),
+		fault.Unknown("kernel", "x", nil),
 	}
 	for _, err := range inputs {
-		if !fault.IsInput(err) || !fault.IsInput(fmt.Errorf("reading: %w", err)) || !fault.IsInput(errors.Join(errors.New("a"), err)) {
+		if !fault.IsInput(err) || !fault.IsInput(fmt.Errorf("reading: %w", err)) ||
+			!fault.IsInput(errors.Join(errors.New("a"), err)) {
 			t.Errorf("%T is not recognized as caused by input", err)
 		}
 	}
-	for _, err := range []error{nil, errors.New("disk failed"), fmt.Errorf("wrapped: %w", errors.New("disk failed"))} {
+	for _, err := range []error{nil, errors.New("disk failed"),
+		fmt.Errorf("wrapped: %w", errors.New("disk failed"))} {
 		if fault.IsInput(err) {
 			t.Errorf("%v is taken as caused by input", err)
 		}
@@ -35,15 +38,19 @@ func TestMessages(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&fault.ParamError{Param: "eps", Value: -1.5, Want: "a number > 0"}, `eps is -1.5: want a number > 0`},
+		{&fault.ParamError{Param: "eps", Value: -1.5, Want: "a number > 0"},
+			`eps is -1.5: want a number > 0`},
 		{&fault.ParamError{Param: "graph", Value: "a b", Want: "knn"}, `graph is "a b": want knn`},
-		{&fault.DataError{File: "x.csv", Line: 3, Row: 1, Column: "age", Err: errors.New("bad")}, `x.csv, line 3, row 1, column "age": bad`},
+		{&fault.DataError{File: "x.csv", Line: 3, Row: 1, Column: "age", Err: errors.New("bad")},
+			`x.csv, line 3, row 1, column "age": bad`},
 		{&fault.DataError{Row: 0, Err: errors.New("bad")}, `row 0: bad`},
 		{&fault.DataError{Row: -1, Err: errors.New("bad")}, `bad`},
 		{fault.Data("x.csv", "%d rows", 0), `x.csv: 0 rows`},
 		{&fault.ShapeError{What: "number of features", Got: 3, Want: "4"}, `number of features is 3: want 4`},
-		{&fault.MemoryError{What: "matrix", Need: 3 << 30, Limit: 1 << 20}, `matrix needs 3.0 GiB, limit 1.0 MiB`},
-		{&fault.MemoryError{What: "matrix", Need: 1500, Limit: 1023, Hint: "use less"}, `matrix needs 1.5 KiB, limit 1023 B: use less`},
+		{&fault.MemoryError{What: "matrix", Need: 3 << 30, Limit: 1 << 20},
+			`matrix needs 3.0 GiB, limit 1.0 MiB`},
+		{&fault.MemoryError{What: "matrix", Need: 1500, Limit: 1023, Hint: "use less"},
+			`matrix needs 1.5 KiB, limit 1023 B: use less`},
 	}
 	for _, c := range cases {
 		if got := c.err.Error(); got != c.want {
@@ -60,7 +67,8 @@ func TestDataErrorUnwraps(t *testing.T) {
 }
 
 func TestFormatBytes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1 << 20: "1.0 MiB", 19972015308: "18.6 GiB", 5 << 40: "5.0 TiB", 1<<63 - 1: "8192.0 PiB"} {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1 << 20: "1.0 MiB",
+		19972015308: "18.6 GiB", 5 << 40: "5.0 TiB", 1<<63 - 1: "8192.0 PiB"} {
 		if got := fault.FormatBytes(n); got != want {
 			t.Errorf("FormatBytes(%d) = %s, want %s", n, got, want)
 		}
@@ -104,11 +112,13 @@ func TestNearestFindsSlips(t *testing.T) {
 // A name of megabytes, as in a hostile file, is not compared and is shortened in the message.
 func TestUnknownLongName(t *testing.T) {
 	long := strings.Repeat("kr\u00e4c", 1<<20)
-	if text := fault.Unknown("method", long, []string{"krca", "rca"}).Error(); len(text) > 400 || !strings.Contains(text, "(5242880 bytes)") {
+	if text := fault.Unknown("method", long, []string{"krca", "rca"}).Error(); len(text) > 400 ||
+		!strings.Contains(text, "(5242880 bytes)") {
 		t.Errorf("%d bytes: %.300s", len(text), text)
 	}
 	const start = "method is \"kräckräck"
-	if text := fault.Unknown("method", long, nil).Error(); !strings.HasPrefix(text, start) || !utf8.ValidString(text) {
+	if text := fault.Unknown("method", long, nil).Error(); !strings.HasPrefix(text, start) ||
+		!utf8.ValidString(text) {
 		t.Errorf("%.300q", text)
 	}
 }
@@ -118,7 +128,8 @@ func TestUnknown(t *testing.T) {
 	if err.Param != "kernel" || err.Value != "rfb" || err.Want != `one of linear, rbf; did you mean "rbf"?` {
 		t.Errorf("got %v", err)
 	}
-	if err := fault.Unknown("kernel", "zzzzzzzz", []string{"linear", "rbf"}); strings.Contains(err.Error(), "did you mean") {
+	if err := fault.Unknown("kernel", "zzzzzzzz", []string{"linear", "rbf"}); strings.Contains(err.Error(),
+		"did you mean") {
 		t.Errorf("nothing is near: %v", err)
 	}
 }
@@ -133,10 +144,12 @@ func TestInFile(t *testing.T) {
 	}{
 		{&fault.DataError{Row: 3, Err: errors.New("bad")}, "x.csv, row 3: bad"},
 		{&fault.DataError{File: "y.csv", Row: -1, Err: errors.New("bad")}, "y.csv: bad"},
-		{&fault.ShapeError{What: "number of features", Got: 3, Want: "4"}, "x.csv: number of features is 3: want 4"},
+		{&fault.ShapeError{What: "number of features", Got: 3, Want: "4"},
+			"x.csv: number of features is 3: want 4"},
 		{disk, "disk on fire"},
 	} {
-		if got := fault.InFile(c.err, "x.csv"); got.Error() != c.want || !errors.Is(got, c.err) && fault.IsInput(got) != fault.IsInput(c.err) {
+		if got := fault.InFile(c.err, "x.csv"); got.Error() != c.want || !errors.Is(got, c.err) &&
+			fault.IsInput(got) != fault.IsInput(c.err) {
 			t.Errorf("%v: %v, want %s", c.err, got, c.want)
 		}
 		if got := fault.InFile(c.err, ""); got != c.err {
@@ -154,7 +167,8 @@ func TestInSelection(t *testing.T) {
 	if got := fault.InSelection(bad, []int{4, 9}); got.Error() != "x.csv, row 9: bad" || bad.Row != 1 {
 		t.Errorf("%v, and the error itself is %v", got, bad)
 	}
-	for _, err := range []error{fault.Data("x.csv", "bad"), &fault.DataError{Row: 2, Err: errors.New("bad")}, fmt.Errorf("around: %w", bad)} {
+	for _, err := range []error{fault.Data("x.csv", "bad"), &fault.DataError{Row: 2, Err: errors.New("bad")},
+		fmt.Errorf("around: %w", bad)} {
 		if got := fault.InSelection(err, []int{4, 9}); got != err {
 			t.Errorf("%v becomes %v", err, got)
 		}
@@ -168,7 +182,8 @@ func TestInRows(t *testing.T) {
 	if got := fault.InRows(bad, 100); got.Error() != "x.csv, row 103: bad" || bad.Row != 3 {
 		t.Errorf("%v, and the error itself is %v", got, bad)
 	}
-	for _, err := range []error{fault.Data("x.csv", "bad"), fmt.Errorf("around: %w", bad), errors.New("disk on fire")} {
+	for _, err := range []error{fault.Data("x.csv", "bad"), fmt.Errorf("around: %w", bad),
+		errors.New("disk on fire")} {
 		if got := fault.InRows(err, 100); got != err {
 			t.Errorf("%v becomes %v", err, got)
 		}

@@ -83,7 +83,8 @@ func (n *Neighbors) has(i int, j int32) bool {
 // undirected graph: not symmetric, or with a weight that is negative or not finite. Cost: O(edges).
 func Check(a *sparse.Matrix) error {
 	if a.Rows != a.Cols {
-		return &fault.ShapeError{What: "columns of the adjacency matrix", Got: a.Cols, Want: fmt.Sprintf("%d, the number of rows", a.Rows)}
+		return &fault.ShapeError{What: "columns of the adjacency matrix", Got: a.Cols,
+			Want: fmt.Sprintf("%d, the number of rows", a.Rows)}
 	}
 	return a.Across(func(i, j int, v, turned float64) error {
 		bad := func(format string, args ...any) error {
@@ -232,7 +233,8 @@ func Geodesics(ctx context.Context, eng *engine.Engine, a *sparse.Matrix) (blas.
 	if err := Check(a); err != nil {
 		return blas.Matrix{}, err
 	}
-	if err := eng.Check(fmt.Sprintf("shortest paths between %d points", n), engine.MatrixBytes(n, n), "use fewer points"); err != nil {
+	if err := eng.Check(fmt.Sprintf("shortest paths between %d points", n), engine.MatrixBytes(n, n),
+		"use fewer points"); err != nil {
 		return blas.Matrix{}, err
 	}
 	d := eng.NewMatrix(n, n)

@@ -127,12 +127,14 @@ func TestLaplacian(t *testing.T) {
 				t.Fatal(err)
 			}
 			if w[0] < -1e-13*w[n.N-1] || normalized && w[n.N-1] > 2+1e-13 {
-				t.Errorf("rule %d, normalized %t: eigenvalues from %v to %v", rule, normalized, w[0], w[n.N-1])
+				t.Errorf("rule %d, normalized %t: eigenvalues from %v to %v", rule, normalized, w[0],
+					w[n.N-1])
 			}
 			// There are as many zero eigenvalues as connected components.
 			_, count := graph.Components(a)
 			if w[count-1] > 1e-10 || count < n.N && w[count] < 1e-10 {
-				t.Errorf("rule %d, normalized %t: %d components, eigenvalues %v there", rule, normalized, count, w[count-1:count+1])
+				t.Errorf("rule %d, normalized %t: %d components, eigenvalues %v there", rule, normalized,
+					count, w[count-1:count+1])
 			}
 		}
 	}
@@ -151,7 +153,8 @@ func TestComponents(t *testing.T) {
 		}
 	}
 	// Edges of weight 0 do not make a path.
-	path := &sparse.Matrix{Rows: 3, Cols: 3, Start: []int{0, 1, 3, 4}, Col: []int32{1, 0, 2, 1}, Val: []float64{1, 1, 0, 0}}
+	path := &sparse.Matrix{Rows: 3, Cols: 3, Start: []int{0, 1, 3, 4}, Col: []int32{1, 0, 2, 1},
+		Val: []float64{1, 1, 0, 0}}
 	if label, count := graph.Components(path); count != 2 || !slices.Equal(label, []int{0, 0, 1}) {
 		t.Errorf("components %v: want 0 0 1", label)
 	}
@@ -191,17 +194,22 @@ func TestCheck(t *testing.T) {
 		row int
 		col string
 	}{
-		"asymmetric": {&sparse.Matrix{Rows: 2, Cols: 2, Start: []int{0, 1, 2}, Col: []int32{1, 0}, Val: []float64{1, 2}}, 0, "1"},
-		"one way":    {&sparse.Matrix{Rows: 2, Cols: 2, Start: []int{0, 0, 1}, Col: []int32{0}, Val: []float64{2}}, 1, "0"},
-		"negative":   {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0}, Val: []float64{-1}}, 0, "0"},
-		"NaN":        {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0}, Val: []float64{math.NaN()}}, 0, "0"},
+		"asymmetric": {&sparse.Matrix{Rows: 2, Cols: 2, Start: []int{0, 1, 2}, Col: []int32{1, 0},
+			Val: []float64{1, 2}}, 0, "1"},
+		"one way": {&sparse.Matrix{Rows: 2, Cols: 2, Start: []int{0, 0, 1}, Col: []int32{0},
+			Val: []float64{2}}, 1, "0"},
+		"negative": {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0},
+			Val: []float64{-1}}, 0, "0"},
+		"NaN": {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0},
+			Val: []float64{math.NaN()}}, 0, "0"},
 	} {
 		_, err := graph.Laplacian(c.a, false)
 		if d, ok := errors.AsType[*fault.DataError](err); !ok || d.Row != c.row || d.Column != c.col {
 			t.Errorf("%s: %v: want a DataError at row %d, column %s", what, err, c.row, c.col)
 		}
 	}
-	if _, err := graph.Laplacian(&sparse.Matrix{Rows: 1, Cols: 2, Start: []int{0, 0}}, false); !fault.IsInput(err) {
+	if _, err := graph.Laplacian(&sparse.Matrix{Rows: 1, Cols: 2, Start: []int{0, 0}},
+		false); !fault.IsInput(err) {
 		t.Errorf("not square: %v: want a ShapeError", err)
 	}
 }

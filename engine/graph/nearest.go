@@ -39,10 +39,12 @@ func (n *Neighbors) Of(i int) (index []int32, squared []float64) {
 // points. Cost: n^2 d flops (each pair once) and about 2 n count log(n/count) exact distances. An
 // engine with a cache computes the result once and shares it, so nobody may write to it. The result
 // is the same for any number of workers.
-func Nearest(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, count int) (*Neighbors, error) {
+func Nearest(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points,
+	count int) (*Neighbors, error) {
 	n := x.Len()
 	if count < 1 || count >= n {
-		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, one less than the number of points", n-1)}
+		return nil, &fault.ParamError{Param: "neighbors", Value: count,
+			Want: fmt.Sprintf("a number from 1 to %d, one less than the number of points", n-1)}
 	}
 	key := func() engine.CacheKey { return engine.KeyOf("nearest", points.Digest(x), k, count) }
 	return engine.Cached(ctx, eng, key, (*Neighbors).bytes, func() (*Neighbors, error) {
@@ -61,9 +63,11 @@ func (n *Neighbors) bytes() int64 { return int64(4*len(n.Index) + 8*len(n.Square
 // within one set; points of y that equal a point of x count too. Errors: count below 1 or above the
 // number of points of y, and those of [kernel.Kernel.Cross]. Cost: |x| |y| d flops. An engine with
 // a cache computes the result once and shares it, so nobody may write to it.
-func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x, y points.Points, count int) (*Neighbors, error) {
+func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x, y points.Points,
+	count int) (*Neighbors, error) {
 	if count < 1 || count > y.Len() {
-		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, the number of points to choose from", y.Len())}
+		return nil, &fault.ParamError{Param: "neighbors", Value: count,
+			Want: fmt.Sprintf("a number from 1 to %d, the number of points to choose from", y.Len())}
 	}
 	key := func() engine.CacheKey {
 		return engine.KeyOf("nearest between", points.Digest(x), points.Digest(y), k, count)
@@ -81,7 +85,8 @@ func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x,
 // nil. It also accepts points whose squared lengths overflow: then all distances are sums of
 // squared differences, +Inf where these overflow too, at a cost of |x| |y| d scalar operations.
 // Other errors are the same.
-func NearestRows(ctx context.Context, eng *engine.Engine, x, y *points.Dense, count int) (found *Neighbors, err error) {
+func NearestRows(ctx context.Context, eng *engine.Engine, x, y *points.Dense,
+	count int) (found *Neighbors, err error) {
 	if y == nil {
 		found, err = Nearest(ctx, eng, kernel.Linear(), x, count)
 	} else {
@@ -208,9 +213,11 @@ func (s *search) row(row []float64, i, j0 int, limits []float64, slack float64) 
 // Errors: a *fault.ParamError for a radius that is not positive and finite; those of
 // [kernel.Kernel.Gram], where memory is needed for the pairs found. Cost: n^2 d flops. The result
 // is the same for any number of workers.
-func Within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, radius float64) (*sparse.Matrix, error) {
+func Within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points,
+	radius float64) (*sparse.Matrix, error) {
 	if !(radius > 0) || math.IsInf(radius, 0) {
-		return nil, &fault.ParamError{Param: "radius of the graph", Value: radius, Want: "a finite number > 0"}
+		return nil, &fault.ParamError{Param: "radius of the graph", Value: radius,
+			Want: "a finite number > 0"}
 	}
 	limit := radius * radius
 	before := make([][]edge, x.Len()) // for every point, its earlier neighbors
@@ -234,7 +241,8 @@ func Within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.P
 			}
 		}
 		pairs := count.Add(int64(found))
-		return eng.Check(fmt.Sprintf("graph of the pairs within %g, %d so far", radius, pairs), 40*pairs, "use a smaller radius, nearest neighbors, or fewer points")
+		return eng.Check(fmt.Sprintf("graph of the pairs within %g, %d so far", radius, pairs), 40*pairs,
+			"use a smaller radius, nearest neighbors, or fewer points")
 	})
 	if err != nil {
 		return nil, err
@@ -287,13 +295,15 @@ type Lists struct {
 // NewLists returns empty lists of count neighbors for n points, for rows of at most width
 // candidates. The error is a *fault.MemoryError.
 func NewLists(eng *engine.Engine, n, count, width int) (*Lists, error) {
-	if err := eng.Check(fmt.Sprintf("%d neighbors of %d points", count, n), engine.MatrixBytes(n, 2*count), "use fewer neighbors or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("%d neighbors of %d points", count, n), engine.MatrixBytes(n, 2*count),
+		"use fewer neighbors or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	l := &Lists{
-		t:         eng.Backend().Kernels(),
-		Neighbors: &Neighbors{N: n, K: count, Index: make([]int32, n*count), Squared: make([]float64, n*count)},
-		limit:     make([]float64, n), never: slices.Repeat([]float64{math.Inf(-1)}, width),
+		t: eng.Backend().Kernels(),
+		Neighbors: &Neighbors{N: n, K: count, Index: make([]int32, n*count),
+			Squared: make([]float64, n*count)},
+		limit: make([]float64, n), never: slices.Repeat([]float64{math.Inf(-1)}, width),
 	}
 	for i := range l.Squared {
 		l.Index[i], l.Squared[i] = math.MaxInt32, math.Inf(1)
@@ -308,7 +318,8 @@ func NewLists(eng *engine.Engine, n, count, width int) (*Lists, error) {
 // none is more than slack from the distance that decides. candidate returns the index of the
 // candidate in place at, and that distance; Row calls it only for candidates that may be near
 // enough. Rows of different points may be offered at the same time.
-func (l *Lists) Row(i int, row []float64, less, slack float64, candidate func(at int) (j int32, squared float64)) {
+func (l *Lists) Row(i int, row []float64, less, slack float64,
+	candidate func(at int) (j int32, squared float64)) {
 	l.scan(i, row, less, l.never, func(at int) {
 		j, d := candidate(at)
 		l.offer(i, int(j), d, slack)

@@ -43,13 +43,15 @@ func sets(rng *rand.Rand) map[string]points.Points {
 	for range counts.N {
 		for c := range 40 {
 			if rng.IntN(3) == 0 {
-				counts.Col, counts.Val = append(counts.Col, int32(100*c)), append(counts.Val, float64(1+rng.IntN(2)))
+				counts.Col, counts.Val = append(counts.Col, int32(100*c)),
+					append(counts.Val, float64(1+rng.IntN(2)))
 			}
 		}
 		counts.Start = append(counts.Start, len(counts.Col))
 	}
-	return map[string]points.Points{"grid": grid, "spread": spread, "same": same, "sparse": sparse, "counts": counts,
-		"two": &points.Dense{N: 2, D: 1, Data: []float64{1, 2}}}
+	return map[string]points.Points{"grid": grid, "spread": spread, "same": same, "sparse": sparse,
+		"counts": counts,
+		"two":    &points.Dense{N: 2, D: 1, Data: []float64{1, 2}}}
 }
 
 // brute sorts all distances, sums of squared differences in the order of the features.
@@ -83,11 +85,13 @@ func TestNearest(t *testing.T) {
 				for i := range x.Len() {
 					index, squared := got.Of(i)
 					if want := brute(x, i, count); !slices.Equal(index, want) {
-						t.Fatalf("%s, %d workers: the %d neighbors of %d are %v: want %v", name, workers, count, i, index, want)
+						t.Fatalf("%s, %d workers: the %d neighbors of %d are %v: want %v", name, workers,
+							count, i, index, want)
 					}
 					for a, j := range index {
 						if want := kernel.SquaredDistance(x, x, i, int(j)); squared[a] != want {
-							t.Fatalf("%s: squared distance %d of %d is %v: want %v", name, a, i, squared[a], want)
+							t.Fatalf("%s: squared distance %d of %d is %v: want %v", name, a, i, squared[a],
+								want)
 						}
 					}
 				}
@@ -120,13 +124,15 @@ func TestWithin(t *testing.T) {
 					}
 				}
 				if c, v := got.Row(i); !slices.Equal(c, col) || !slices.Equal(v, val) {
-					t.Fatalf("%s, %d workers: point %d has %v at %v, want %v at %v", name, workers, i, c, v, col, val)
+					t.Fatalf("%s, %d workers: point %d has %v at %v, want %v at %v", name, workers, i, c, v,
+						col, val)
 				}
 			}
 		}
 	}
 	for _, radius := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := graph.Within(t.Context(), enginetest.New(t, 1), linear, &points.Dense{N: 1, D: 1, Data: []float64{1}}, radius); !fault.IsInput(err) {
+		if _, err := graph.Within(t.Context(), enginetest.New(t, 1), linear,
+			&points.Dense{N: 1, D: 1, Data: []float64{1}}, radius); !fault.IsInput(err) {
 			t.Errorf("radius %v: error %v", radius, err)
 		}
 	}
@@ -178,12 +184,14 @@ func TestNearestBetweenIsKept(t *testing.T) {
 		kernel string
 		count  int
 		hits   int64
-	}{{x, y, "linear", 3, 0}, {x, y, "linear", 3, 1}, {y, x, "linear", 3, 1}, {x, y, "linear", 4, 1}, {x, y, "rbf:sigma=1", 3, 1}, {y, y, "linear", 3, 1}} {
+	}{{x, y, "linear", 3, 0}, {x, y, "linear", 3, 1}, {y, x, "linear", 3, 1}, {x, y, "linear", 4, 1},
+		{x, y, "rbf:sigma=1", 3, 1}, {y, y, "linear", 3, 1}} {
 		kept, err := graph.NearestBetween(t.Context(), eng, enginetest.Kernel(t, c.kernel), c.x, c.y, c.count)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fresh, err := graph.NearestBetween(t.Context(), enginetest.New(t, 2), enginetest.Kernel(t, c.kernel), c.x, c.y, c.count)
+		fresh, err := graph.NearestBetween(t.Context(), enginetest.New(t, 2), enginetest.Kernel(t, c.kernel),
+			c.x, c.y, c.count)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +247,8 @@ func TestNearestRejects(t *testing.T) {
 	x := &points.Dense{N: 3, D: 1, Data: []float64{1, 2, 3}}
 	for _, count := range []int{-1, 0, 3} {
 		_, err := graph.Nearest(t.Context(), eng, linear, x, count)
-		if p, ok := errors.AsType[*fault.ParamError](err); !ok || p.Want != "a number from 1 to 2, one less than the number of points" {
+		if p, ok := errors.AsType[*fault.ParamError](err); !ok ||
+			p.Want != "a number from 1 to 2, one less than the number of points" {
 			t.Errorf("count %d: %v: want a ParamError with the range", count, err)
 		}
 	}
@@ -347,7 +356,8 @@ func joined(t *testing.T, found *graph.Neighbors) {
 		for i := range found.N {
 			var want []int32
 			for j := range found.N {
-				if rule == graph.Union && (has(i, j) || has(j, i)) || rule == graph.Mutual && has(i, j) && has(j, i) {
+				if rule == graph.Union && (has(i, j) || has(j, i)) || rule == graph.Mutual && has(i, j) &&
+					has(j, i) {
 					want = append(want, int32(j))
 				}
 			}

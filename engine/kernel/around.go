@@ -251,8 +251,9 @@ func resolved(g *points.Gram, variance float64) error {
 	if math.Abs(variance) > 0x1p-52*largest/lossShare || !varies {
 		return nil
 	}
-	return fault.Data("", "no variance under the kernel but rounding: inner products are up to %.3g, squared "+
-		"distances from the mean only %.2g: want inner products of vectors less their mean", largest,
+	return fault.Data("",
+		"no variance under the kernel but rounding: inner products are up to %.3g, squared "+
+			"distances from the mean only %.2g: want inner products of vectors less their mean", largest,
 		max(0, variance))
 }
 

@@ -63,14 +63,16 @@ func TestAroundAgainstDefinition(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
-		n, m, d := rapid.IntRange(2, 40).Draw(rt, "n"), rapid.IntRange(1, 5).Draw(rt, "m"), rapid.IntRange(2, 60).Draw(rt, "d")
+		n, m, d := rapid.IntRange(2, 40).Draw(rt, "n"), rapid.IntRange(1, 5).Draw(rt, "m"),
+			rapid.IntRange(2, 60).Draw(rt, "d")
 		offset := rapid.SampledFrom([]float64{30, 1e4, 1e8}).Draw(rt, "offset")
 		zeros := rapid.SampledFrom([]float64{0, 0.9}).Draw(rt, "zeros")
 		l, x := scattered(rng, n, d, zeros, offset), scattered(rng, m, d, zeros, offset)
 		if rapid.Bool().Draw(rt, "missing") {
 			x.Row(0)[0] = 0 // a feature that all training points have
 		}
-		kinds := map[string][2]points.Points{"dense": {l, x}, "sparse": {enginetest.Sparse(l), enginetest.Sparse(x)},
+		kinds := map[string][2]points.Points{"dense": {l, x},
+			"sparse":        {enginetest.Sparse(l), enginetest.Sparse(x)},
 			"dense, sparse": {l, enginetest.Sparse(x)}, "sparse, dense": {enginetest.Sparse(l), x}}
 		for name, p := range kinds {
 			k := linearAround(t, eng, p[0])
@@ -102,8 +104,10 @@ func TestAroundAgainstDefinition(t *testing.T) {
 				}
 			}
 			check("pair", pairs[0], around(l, l, l, 0, n-1), size)
-			if pairs[0] != pairs[1] || pairs[2] != diagonal[0] || gram.At(0, 0) != diagonal[0] || gram.At(0, n-1) != gram.At(n-1, 0) {
-				rt.Fatalf("%s: pairs %v, diagonal %v, elements %v and %v", name, pairs, diagonal[0], gram.At(0, n-1), gram.At(n-1, 0))
+			if pairs[0] != pairs[1] || pairs[2] != diagonal[0] || gram.At(0, 0) != diagonal[0] ||
+				gram.At(0, n-1) != gram.At(n-1, 0) {
+				rt.Fatalf("%s: pairs %v, diagonal %v, elements %v and %v", name, pairs, diagonal[0],
+					gram.At(0, n-1), gram.At(n-1, 0))
 			}
 		}
 	})
@@ -136,7 +140,8 @@ func TestAroundGram(t *testing.T) {
 	}{
 		"training": {gramOf(t, k, eng, g), l, l},
 		"new":      {crossOf(t, k, eng, fresh, g), x, l},
-		"stored":   {crossOf(t, k, eng, fresh, &points.Gram{N: n, M: n, Diagonal: g.Diagonal, Reference: g.Reference}), x, l},
+		"stored": {crossOf(t, k, eng, fresh,
+			&points.Gram{N: n, M: n, Diagonal: g.Diagonal, Reference: g.Reference}), x, l},
 	} {
 		for i := range c.got.Rows {
 			for j := range c.got.Cols {
@@ -158,12 +163,14 @@ func TestAroundKeeps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	near, far := scattered(rng, 40, 3, 0, 2), scattered(rng, 40, 3, 0, 1e9)
 	equal := &points.Dense{N: 3, D: 1, Data: []float64{5, 5, 5}}
-	for name, x := range map[string]points.Points{"near": near, "near, sparse": enginetest.Sparse(near), "equal": equal, "none": &points.Dense{D: 2}} {
+	for name, x := range map[string]points.Points{"near": near, "near, sparse": enginetest.Sparse(near),
+		"equal": equal, "none": &points.Dense{D: 2}} {
 		if k := linearAround(t, eng, x); k.Origin() != nil {
 			t.Errorf("%s: a center", name)
 		}
 	}
-	if k, err := enginetest.Kernel(t, "poly:degree=2").Around(t.Context(), eng, far); err != nil || k.Origin() != nil {
+	if k, err := enginetest.Kernel(t, "poly:degree=2").Around(t.Context(), eng, far); err != nil ||
+		k.Origin() != nil {
 		t.Errorf("polynomial: %v", err)
 	}
 	g, err := points.NewGram(40, 40, gramOf(t, kernel.Linear(), eng, far).Clone().Data, nil, nil)

@@ -75,14 +75,16 @@ func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean p
 	xg, xIsGram := x.(*points.Gram)
 	yg, yIsGram := y.(*points.Gram)
 	if xIsGram != yIsGram {
-		return nil, &fault.ParamError{Param: "points", Value: "a precomputed Gram matrix and vectors", Want: "points of one kind"}
+		return nil, &fault.ParamError{Param: "points", Value: "a precomputed Gram matrix and vectors",
+			Want: "points of one kind"}
 	}
 	if x.Dim() != y.Dim() {
 		what := "number of features"
 		if xIsGram {
 			what = "number of reference objects"
 		}
-		return nil, &fault.ShapeError{What: what, Got: x.Dim(), Want: fmt.Sprintf("%d, as for the other points", y.Dim())}
+		return nil, &fault.ShapeError{What: what, Got: x.Dim(),
+			Want: fmt.Sprintf("%d, as for the other points", y.Dim())}
 	}
 	if xIsGram {
 		b, err := newGramCross(xg, yg)
@@ -191,7 +193,9 @@ func explain(err error, sets ...points.Points) error {
 			return bad
 		}
 	}
-	return &fault.DataError{Row: e.row, Err: fmt.Errorf("kernel value %v is not representable: want smaller values; standardize the data", e.value)}
+	return &fault.DataError{Row: e.row,
+		Err: fmt.Errorf("kernel value %v is not representable: want smaller values; standardize the data",
+			e.value)}
 }
 
 // rawNorms returns <x_i, x_i> as the base computes it, uncentered.
@@ -238,13 +242,16 @@ type denseBase struct {
 
 // newDense packs y and computes the squared lengths of both sets. center, unless nil, is subtracted
 // from all points.
-func newDense(ctx context.Context, eng *engine.Engine, x, y points.Points, center []float64) (*denseBase, error) {
+func newDense(ctx context.Context, eng *engine.Engine, x, y points.Points,
+	center []float64) (*denseBase, error) {
 	t := eng.Backend().Kernels()
 	size := tile.RightSize(t, y.Len(), y.Dim())
-	if err := eng.Check("packed copy of the points", engine.MatrixBytes(1, size), "use fewer points or raise the memory limit"); err != nil {
+	if err := eng.Check("packed copy of the points", engine.MatrixBytes(1, size),
+		"use fewer points or raise the memory limit"); err != nil {
 		return nil, err
 	}
-	b := &denseBase{eng: eng, t: t, x: x, y: y, center: center, memory: eng.GetMatrix(1, size), yy: make([]float64, y.Len())}
+	b := &denseBase{eng: eng, t: t, x: x, y: y, center: center, memory: eng.GetMatrix(1, size),
+		yy: make([]float64, y.Len())}
 	b.right = tile.NewRight(t, y.Len(), y.Dim(), b.memory.Data)
 	err := b.eachBlock(ctx, y, packRows/b.right.Unit()*b.right.Unit(), func(lo int, rows blas.Matrix) {
 		b.right.Pack(rows, lo)
@@ -252,7 +259,9 @@ func newDense(ctx context.Context, eng *engine.Engine, x, y points.Points, cente
 	})
 	if b.xx = b.yy; err == nil && x != y {
 		b.xx = make([]float64, x.Len())
-		err = b.eachBlock(ctx, x, normBlock, func(lo int, rows blas.Matrix) { b.measure(b.xx[lo:], x, lo, rows) })
+		err = b.eachBlock(ctx, x, normBlock, func(lo int, rows blas.Matrix) {
+			b.measure(b.xx[lo:], x, lo, rows)
+		})
 	}
 	if err != nil {
 		b.release()
@@ -265,7 +274,8 @@ func newDense(ctx context.Context, eng *engine.Engine, x, y points.Points, cente
 const packRows = 192
 
 // eachBlock calls f with blocks of the given number of rows of p, centered, in parallel.
-func (b *denseBase) eachBlock(ctx context.Context, p points.Points, rows int, f func(lo int, rows blas.Matrix)) error {
+func (b *denseBase) eachBlock(ctx context.Context, p points.Points, rows int,
+	f func(lo int, rows blas.Matrix)) error {
 	return b.eng.For(ctx, p.Len(), rows, func(lo, hi int) error {
 		m, scratch := b.vectorsOf(p, lo, hi)
 		f(lo, m)
@@ -429,7 +439,8 @@ func newSparse(ctx context.Context, eng *engine.Engine, x, y points.Points) (*sp
 			return nil, err
 		}
 	case *points.Dense:
-		if err := eng.Check("transposed copy of the points", engine.MatrixBytes(p.D, p.N), "use fewer points or raise the memory limit"); err != nil {
+		if err := eng.Check("transposed copy of the points", engine.MatrixBytes(p.D, p.N),
+			"use fewer points or raise the memory limit"); err != nil {
 			return nil, err
 		}
 		b.dense = transposeDense(p)
@@ -445,7 +456,8 @@ func (b *sparseBase) transpose(eng *engine.Engine, y *points.CSR) error {
 		values += int64(len(x.Col))
 	}
 	// For each value at most: a table of four features, or two row starts, and its copies.
-	if err := eng.Check("transposed copy of the points", 40*values, "use fewer points or raise the memory limit"); err != nil {
+	if err := eng.Check("transposed copy of the points", 40*values,
+		"use fewer points or raise the memory limit"); err != nil {
 		return err
 	}
 	compact, columns := y.Compact()
@@ -469,7 +481,8 @@ func (b *sparseBase) release()                {}
 func (b *sparseBase) fill(dst blas.Matrix, r rows, j0, cols int) {
 	if b.dense != nil { // and x is sparse
 		x := b.x.(*points.CSR)
-		b.t.SparseRows(x.Start[r.lo:r.hi+1], x.Col, x.Val, b.dense.Data[j0:], b.dense.D, cols, dst.Data, dst.Stride)
+		b.t.SparseRows(x.Start[r.lo:r.hi+1], x.Col, x.Val, b.dense.Data[j0:], b.dense.D, cols, dst.Data,
+			dst.Stride)
 		return
 	}
 	for i := r.lo; i < r.hi; i++ {
@@ -516,7 +529,8 @@ func (b *sparseBase) exact(i, j int) float64 { return distanceOf(b.t, b.x, b.y, 
 
 // transposeSparse returns p transposed: row c lists the points with feature c, ascending.
 func transposeSparse(p *points.CSR) *points.CSR {
-	t := &points.CSR{N: p.D, D: p.N, Start: make([]int, p.D+1), Col: make([]int32, len(p.Col)), Val: make([]float64, len(p.Val))}
+	t := &points.CSR{N: p.D, D: p.N, Start: make([]int, p.D+1), Col: make([]int32, len(p.Col)),
+		Val: make([]float64, len(p.Val))}
 	for _, c := range p.Col {
 		t.Start[c+1]++
 	}

@@ -25,17 +25,18 @@ func BenchmarkGram(b *testing.B) {
 			x := enginetest.Normal(rand.New(rand.NewPCG(1, 1)), s.n, s.d, 0)
 			for _, text := range []string{"linear", "rbf:sigma=5", "exp:width=5"} {
 				k := enginetest.Kernel(b, text)
-				b.Run(fmt.Sprintf("n=%d/d=%d/kernel=%s/backend=%s", s.n, s.d, text, name), func(b *testing.B) {
-					dst := eng.NewMatrix(s.n, s.n)
-					b.ReportAllocs()
-					for b.Loop() {
-						if err := k.GramTo(b.Context(), eng, dst, x); err != nil {
-							b.Fatal(err)
+				b.Run(fmt.Sprintf("n=%d/d=%d/kernel=%s/backend=%s", s.n, s.d, text, name),
+					func(b *testing.B) {
+						dst := eng.NewMatrix(s.n, s.n)
+						b.ReportAllocs()
+						for b.Loop() {
+							if err := k.GramTo(b.Context(), eng, dst, x); err != nil {
+								b.Fatal(err)
+							}
 						}
-					}
-					flops := float64(s.n) * float64(s.n) * float64(s.d)
-					b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-				})
+						flops := float64(s.n) * float64(s.n) * float64(s.d)
+						b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+					})
 			}
 		}
 	}
@@ -95,15 +96,16 @@ func BenchmarkSparseGram(b *testing.B) {
 	}
 	for _, text := range []string{"linear", "cosine", "rbf:sigma=5"} {
 		k, dst := enginetest.Kernel(b, text), eng.NewMatrix(x.N, x.N)
-		b.Run(fmt.Sprintf("n=%d/d=%d/kernel=%s/workers=%d", x.N, x.D, text, eng.Workers()), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := k.GramTo(b.Context(), eng, dst, x); err != nil {
-					b.Fatal(err)
+		b.Run(fmt.Sprintf("n=%d/d=%d/kernel=%s/workers=%d", x.N, x.D, text, eng.Workers()),
+			func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := k.GramTo(b.Context(), eng, dst, x); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-			b.ReportMetric(products*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mproducts/s")
-		})
+				b.ReportMetric(products*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mproducts/s")
+			})
 	}
 }
 

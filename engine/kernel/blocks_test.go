@@ -17,7 +17,8 @@ import (
 )
 
 // someKernels cover every map, and a composition.
-var someKernels = []string{"linear", "rbf:sigma=1.5", "exp:width=2", "poly:degree=3,coef=1,scale=0.5", "cosine", "sigmoid:scale=0.1,coef=0", "rbf:sigma=1@cosine"}
+var someKernels = []string{"linear", "rbf:sigma=1.5", "exp:width=2", "poly:degree=3,coef=1,scale=0.5",
+	"cosine", "sigmoid:scale=0.1,coef=0", "rbf:sigma=1@cosine"}
 
 // collect gathers blocks into a matrix, and fails if an element occurs twice.
 func collect(t *testing.T, rows, cols int) (blas.Matrix, func(b kernel.Block) error) {
@@ -48,7 +49,8 @@ func TestBlocks(t *testing.T) {
 	eng := enginetest.New(t, 3)
 	rng := rand.New(rand.NewPCG(1, 2))
 	dense, other := enginetest.Normal(rng, 301, 5, 3), enginetest.Normal(rng, 250, 5, 3)
-	for _, sets := range [][2]points.Points{{dense, other}, {other, dense}, {enginetest.Sparse(dense), enginetest.Sparse(other)}, {enginetest.Sparse(dense), other}} {
+	for _, sets := range [][2]points.Points{{dense, other}, {other, dense},
+		{enginetest.Sparse(dense), enginetest.Sparse(other)}, {enginetest.Sparse(dense), other}} {
 		x, y := sets[0], sets[1]
 		for _, text := range someKernels {
 			k := enginetest.Kernel(t, text)
@@ -71,7 +73,8 @@ func TestBlocks(t *testing.T) {
 				} else {
 					err = k.CrossRows(t.Context(), eng, x, y, rows, func(b kernel.Block) error {
 						if b.Col != 0 || b.Matrix.Cols != y.Len() || rows > 0 && b.Matrix.Rows > rows {
-							t.Errorf("a block of %d x %d from column %d: want whole rows, at most %d", b.Matrix.Rows, b.Matrix.Cols, b.Col, rows)
+							t.Errorf("a block of %d x %d from column %d: want whole rows, at most %d",
+								b.Matrix.Rows, b.Matrix.Cols, b.Col, rows)
 						}
 						return f(b)
 					})
@@ -80,7 +83,8 @@ func TestBlocks(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !slices.Equal(m.Data, want.Data) {
-					t.Fatalf("%s, %T with %T, %d rows: the blocks differ from the cross matrix", text, x, y, rows)
+					t.Fatalf("%s, %T with %T, %d rows: the blocks differ from the cross matrix", text, x, y,
+						rows)
 				}
 			}
 		}
@@ -111,7 +115,8 @@ func TestBlocksStop(t *testing.T) {
 }
 
 // multiplied returns K(x, y) v.
-func multiplied(t *testing.T, k kernel.Kernel, eng *engine.Engine, x, y points.Points, v blas.Matrix) (blas.Matrix, error) {
+func multiplied(t *testing.T, k kernel.Kernel, eng *engine.Engine, x, y points.Points,
+	v blas.Matrix) (blas.Matrix, error) {
 	dst := blas.NewMatrix(x.Len(), v.Cols)
 	return dst, k.MultiplyTo(t.Context(), eng, dst, x, y, v)
 }
@@ -181,7 +186,9 @@ func TestBlockError(t *testing.T) {
 		whole.Data[i] = math.Trunc(v)
 	}
 	for what, x := range map[string]points.Points{
-		"near": enginetest.Normal(rng, 150, 30, 0), "far": enginetest.Normal(rng, 150, 30, 1e6), "sparse": enginetest.Sparse(enginetest.Normal(rng, 150, 30, 0)), "whole": enginetest.Sparse(whole),
+		"near": enginetest.Normal(rng, 150, 30, 0), "far": enginetest.Normal(rng, 150, 30, 1e6),
+		"sparse": enginetest.Sparse(enginetest.Normal(rng, 150, 30, 0)),
+		"whole":  enginetest.Sparse(whole),
 	} {
 		err := squared.GramBlocks(t.Context(), eng, x, func(b kernel.Block) error {
 			if (b.Error == 0) != (what == "whole") {
@@ -191,7 +198,8 @@ func TestBlockError(t *testing.T) {
 				for c, v := range b.Matrix.Row(r) {
 					want := kernel.SquaredDistance(x, x, b.Row+r, b.Col+c)
 					if !(math.Abs(v-want) <= b.Error) {
-						t.Errorf("%s: |x%d - x%d|^2 is %v: want %v within %v", what, b.Row+r, b.Col+c, v, want, b.Error)
+						t.Errorf("%s: |x%d - x%d|^2 is %v: want %v within %v", what, b.Row+r, b.Col+c, v,
+							want, b.Error)
 					}
 				}
 			}
@@ -206,11 +214,13 @@ func TestBlockError(t *testing.T) {
 // TestBlockErrorPrunes measures the error that Error bounds, for pairs of any distance far from the
 // origin: the bound holds, and is tight enough for a search for neighbors to prune.
 func TestBlockErrorPrunes(t *testing.T) {
-	eng, rng, squared := enginetest.New(t, 0), rand.New(rand.NewPCG(2, 2)), enginetest.Kernel(t, "linear").Squared()
+	eng, rng, squared := enginetest.New(t, 0), rand.New(rand.NewPCG(2, 2)),
+		enginetest.Kernel(t, "linear").Squared()
 	worst := 0.0
 	for range 3000 {
 		d := 1 + rng.IntN(60)
-		x, y := &points.Dense{N: 1, D: d, Data: make([]float64, d)}, &points.Dense{N: 2, D: d, Data: make([]float64, 2*d)}
+		x, y := &points.Dense{N: 1, D: d, Data: make([]float64, d)},
+			&points.Dense{N: 2, D: d, Data: make([]float64, 2*d)}
 		size := math.Exp(rng.NormFloat64() * 3)
 		for j := range d {
 			shift := 10 * rng.NormFloat64()

@@ -75,7 +75,8 @@ func New(s Spec) (Kernel, error) {
 		return Kernel{}, &fault.ParamError{Param: "kernel", Value: "", Want: "a kernel such as rbf:sigma=1"}
 	}
 	if r, _, open := s.Open(); open {
-		return Kernel{}, &fault.ParamError{Param: r.Parameter + " of kernel " + r.Kernel, Value: r.Name, Want: "a number; resolve the rule from data first"}
+		return Kernel{}, &fault.ParamError{Param: r.Parameter + " of kernel " + r.Kernel, Value: r.Name,
+			Want: "a number; resolve the rule from data first"}
 	}
 	k := Kernel{spec: s}
 	for i := s.n - 1; i >= 0; i-- {
@@ -111,7 +112,8 @@ func (k Kernel) GramScratch(ctx context.Context, eng *engine.Engine, x points.Po
 	return k.gramIn(ctx, eng, x, eng.GetMatrix)
 }
 
-func (k Kernel) gramIn(ctx context.Context, eng *engine.Engine, x points.Points, get func(rows, cols int) blas.Matrix) (blas.Matrix, error) {
+func (k Kernel) gramIn(ctx context.Context, eng *engine.Engine, x points.Points,
+	get func(rows, cols int) blas.Matrix) (blas.Matrix, error) {
 	n := x.Len()
 	if err := checkMemory(eng, n, n); err != nil {
 		return blas.Matrix{}, err
@@ -130,7 +132,8 @@ func (k Kernel) GramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix,
 	return k.gramTo(ctx, eng, dst, x, tiling{})
 }
 
-func (k Kernel) gramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x points.Points, t tiling) error {
+func (k Kernel) gramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x points.Points,
+	t tiling) error {
 	checkShape(dst, x.Len(), x.Len())
 	ev, err := k.gramEvaluation(ctx, eng, x)
 	if err != nil {
@@ -141,7 +144,8 @@ func (k Kernel) gramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix,
 }
 
 // gramEvaluation prepares the evaluation of x with itself. The caller must release its base.
-func (k Kernel) gramEvaluation(ctx context.Context, eng *engine.Engine, x points.Points) (*evaluation, error) {
+func (k Kernel) gramEvaluation(ctx context.Context, eng *engine.Engine,
+	x points.Points) (*evaluation, error) {
 	x, _, err := k.prepare(x, nil)
 	if err != nil {
 		return nil, err
@@ -160,7 +164,8 @@ func (k Kernel) gramEvaluation(ctx context.Context, eng *engine.Engine, x points
 }
 
 // crossEvaluation prepares the evaluation of x with y. The caller must release its base.
-func (k Kernel) crossEvaluation(ctx context.Context, eng *engine.Engine, x, y points.Points) (*evaluation, error) {
+func (k Kernel) crossEvaluation(ctx context.Context, eng *engine.Engine, x,
+	y points.Points) (*evaluation, error) {
 	x, y, err := k.prepare(x, y)
 	if err != nil {
 		return nil, err
@@ -197,7 +202,8 @@ func (k Kernel) CrossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix
 	return k.crossTo(ctx, eng, dst, x, y, tiling{})
 }
 
-func (k Kernel) crossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points, t tiling) error {
+func (k Kernel) crossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points,
+	t tiling) error {
 	checkShape(dst, x.Len(), y.Len())
 	turned, err := k.turnedEvaluation(ctx, eng, x, y)
 	if err != nil {
@@ -218,7 +224,8 @@ func (k Kernel) crossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix
 // turnedEvaluation prepares the evaluation of y with x if that is better than the reverse, and
 // otherwise returns nil: for dense points the smaller set should be packed as a whole. The center
 // of the points, and so every bit, is the same.
-func (k Kernel) turnedEvaluation(ctx context.Context, eng *engine.Engine, x, y points.Points) (*evaluation, error) {
+func (k Kernel) turnedEvaluation(ctx context.Context, eng *engine.Engine, x,
+	y points.Points) (*evaluation, error) {
 	_, xIsDense := x.(*points.Dense)
 	_, yIsDense := y.(*points.Dense)
 	if !xIsDense || !yIsDense || x.Len() >= y.Len() || x.Dim() != y.Dim() {
@@ -268,7 +275,8 @@ func (k Kernel) diagonal(ctx context.Context, eng *engine.Engine, x points.Point
 // SquaredDistances returns the squared distances between the points in the kernel's feature space,
 // K_ii + K_jj - 2 K_ij, as an n x n matrix, never negative, exactly symmetric, with a diagonal of
 // zeros. For the linear kernel these are Euclidean. Cost and errors are those of [Kernel.Gram].
-func (k Kernel) SquaredDistances(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+func (k Kernel) SquaredDistances(ctx context.Context, eng *engine.Engine,
+	x points.Points) (blas.Matrix, error) {
 	return k.Squared().Gram(ctx, eng, x)
 }
 
@@ -286,7 +294,8 @@ func (k Kernel) prepare(x, y points.Points) (points.Points, points.Points, error
 	}
 	if xs, ok := x.(*points.Sequences); ok && y != nil {
 		if ys := y.(*points.Sequences); xs.Alphabet != ys.Alphabet {
-			return nil, nil, &fault.ParamError{Param: "alphabet", Value: xs.Alphabet, Want: ys.Alphabet + ", the alphabet of the other sequences"}
+			return nil, nil, &fault.ParamError{Param: "alphabet", Value: xs.Alphabet,
+				Want: ys.Alphabet + ", the alphabet of the other sequences"}
 		}
 	}
 	sets, err := k.vectorsOf(sets...)
@@ -314,14 +323,16 @@ func (k Kernel) accepts(x points.Points) error {
 			return bad("a kernel for vectors, such as rbf:sigma=median (spectrum takes sequences)")
 		}
 	default:
-		return &fault.ParamError{Param: "points", Value: fmt.Sprintf("%T", x), Want: "*points.Dense, *points.CSR, *points.Sequences or *points.Gram"}
+		return &fault.ParamError{Param: "points", Value: fmt.Sprintf("%T", x),
+			Want: "*points.Dense, *points.CSR, *points.Sequences or *points.Gram"}
 	}
 	return nil
 }
 
 // checkMemory checks the memory of a rows x cols kernel matrix.
 func checkMemory(eng *engine.Engine, rows, cols int) error {
-	return eng.Check(fmt.Sprintf("kernel matrix %d x %d", rows, cols), engine.MatrixBytes(rows, cols), "use fewer points or landmarks, or raise the memory limit")
+	return eng.Check(fmt.Sprintf("kernel matrix %d x %d", rows, cols), engine.MatrixBytes(rows, cols),
+		"use fewer points or landmarks, or raise the memory limit")
 }
 
 func checkShape(dst blas.Matrix, rows, cols int) {
@@ -398,7 +409,8 @@ func (w matrix) placeTransposed(b Block) {
 		return
 	}
 	if w.streamed && w.aligned {
-		w.t.StreamTransposed(w.dst.Data[b.Col*w.dst.Stride+b.Row:], w.dst.Stride, m.Data, m.Stride, m.Rows, m.Cols)
+		w.t.StreamTransposed(w.dst.Data[b.Col*w.dst.Stride+b.Row:], w.dst.Stride, m.Data, m.Stride, m.Rows,
+			m.Cols)
 		return
 	}
 	turned := w.eng.GetMatrix(m.Cols, m.Rows)

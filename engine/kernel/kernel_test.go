@@ -50,10 +50,15 @@ func TestAgainstDefinition(t *testing.T) {
 		for _, c := range []struct {
 			name string
 			x, y points.Points
-		}{{"dense,dense", xd, yd}, {"sparse,sparse", xs, ys}, {"sparse,dense", xs, yd}, {"dense,sparse", xd, ys}} {
+		}{{"dense,dense", xd, yd}, {"sparse,sparse", xs, ys}, {"sparse,dense", xs, yd},
+			{"dense,sparse", xd, ys}} {
 			t.Run(text+"/"+c.name, func(t *testing.T) {
-				checkAll(t, tolerance(text), crossOf(t, k, eng, c.x, c.y), func(i, j int) float64 { return eval(text, xy(i, j)) })
-				checkAll(t, tolerance(text), gramOf(t, k, eng, c.x), func(i, j int) float64 { return eval(text, xx(i, j)) })
+				checkAll(t, tolerance(text), crossOf(t, k, eng, c.x, c.y), func(i, j int) float64 {
+					return eval(text, xy(i, j))
+				})
+				checkAll(t, tolerance(text), gramOf(t, k, eng, c.x), func(i, j int) float64 {
+					return eval(text, xx(i, j))
+				})
 			})
 		}
 	}
@@ -77,7 +82,8 @@ func TestGramAndCrossAgree(t *testing.T) {
 	eng := enginetest.New(t, 3)
 	for _, n := range []int{0, 1, 2, 127, 128, 129, 300, 513} {
 		dense, sparse := sparsify(rng, enginetest.Normal(rng, n, 5, 0.5))
-		for _, text := range []string{"linear", "rbf:sigma=1.5", "exp:width=2@cosine", "poly:degree=3,coef=0.5,scale=0.25"} {
+		for _, text := range []string{"linear", "rbf:sigma=1.5", "exp:width=2@cosine",
+			"poly:degree=3,coef=0.5,scale=0.25"} {
 			k := enginetest.Kernel(t, text)
 			for _, x := range []points.Points{dense, sparse} {
 				t.Run(fmt.Sprintf("n=%d/%s/%T", n, text, x), func(t *testing.T) {
@@ -160,7 +166,8 @@ func TestFarClusters(t *testing.T) {
 	pairs := pairsOf(x, x)
 	for _, p := range []points.Points{x, enginetest.Sparse(x)} {
 		for _, text := range []string{"rbf:sigma=1.5", "exp:width=2"} {
-			g, c := gramOf(t, enginetest.Kernel(t, text), eng, p), crossOf(t, enginetest.Kernel(t, text), eng, p, p)
+			g, c := gramOf(t, enginetest.Kernel(t, text), eng, p),
+				crossOf(t, enginetest.Kernel(t, text), eng, p, p)
 			for _, m := range []blas.Matrix{g, c} {
 				for i := range x.N {
 					for j := range x.N {
@@ -171,7 +178,8 @@ func TestFarClusters(t *testing.T) {
 					}
 				}
 				if m.At(3, 0) != 1 || m.At(50, 1) != 1 || m.At(7, 7) != 1 {
-					t.Errorf("%T %s: equal rows have %v, %v and %v, want exactly 1", p, text, m.At(3, 0), m.At(50, 1), m.At(7, 7))
+					t.Errorf("%T %s: equal rows have %v, %v and %v, want exactly 1", p, text, m.At(3, 0),
+						m.At(50, 1), m.At(7, 7))
 				}
 			}
 		}
@@ -229,7 +237,8 @@ func TestPermutation(t *testing.T) {
 			for i := range perm {
 				for j := range perm {
 					if !near(p.At(i, j), g.At(perm[i], perm[j]), tol) {
-						t.Fatalf("%T %s: (%d, %d) is %v, was %v", x, text, i, j, p.At(i, j), g.At(perm[i], perm[j]))
+						t.Fatalf("%T %s: (%d, %d) is %v, was %v", x, text, i, j, p.At(i, j),
+							g.At(perm[i], perm[j]))
 					}
 				}
 			}
@@ -247,7 +256,8 @@ func TestCrossRowsAreIndependent(t *testing.T) {
 	for _, d := range []int{2, 65} {
 		xd, xs := sparsify(rng, enginetest.Normal(rng, 140, d, 0.3))
 		yd, ys := sparsify(rng, enginetest.Normal(rng, 520, d, 0.3))
-		for _, c := range [][2]points.Points{{enginetest.Normal(rng, 140, d, 1), enginetest.Normal(rng, 520, d, 1)}, {xd, yd}, {xs, ys}, {xs, yd}, {xd, ys}} {
+		for _, c := range [][2]points.Points{{enginetest.Normal(rng, 140, d, 1),
+			enginetest.Normal(rng, 520, d, 1)}, {xd, yd}, {xs, ys}, {xs, yd}, {xd, ys}} {
 			for _, text := range []string{"linear", "rbf:sigma=1.5"} {
 				k := enginetest.Kernel(t, text)
 				all := crossOf(t, k, eng, c[0], c[1])
@@ -255,7 +265,8 @@ func TestCrossRowsAreIndependent(t *testing.T) {
 					some := crossOf(t, k, eng, c[0].Select(rows), c[1])
 					for r, i := range rows {
 						if !sameBits(some.Row(r), all.Row(i)) {
-							t.Fatalf("d=%d %T,%T %s: row %d of 140 differs in a batch of %d", d, c[0], c[1], text, i, len(rows))
+							t.Fatalf("d=%d %T,%T %s: row %d of 140 differs in a batch of %d", d, c[0], c[1],
+								text, i, len(rows))
 						}
 					}
 				}
@@ -273,7 +284,9 @@ func seq(lo, hi int) []int {
 }
 
 func sameBits(a, b []float64) bool {
-	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
+	return slices.EqualFunc(a, b, func(x, y float64) bool {
+		return math.Float64bits(x) == math.Float64bits(y)
+	})
 }
 
 // Results do not depend on the number of workers.
@@ -289,7 +302,8 @@ func TestWorkersDoNotMatter(t *testing.T) {
 			g, c := gramOf(t, k, one, x), crossOf(t, k, one, x, other)
 			for _, workers := range []int{2, 5} {
 				eng := enginetest.With(t, engine.Options{Workers: workers, Backend: one.Backend()})
-				if !sameBits(g.Data, gramOf(t, k, eng, x).Data) || !sameBits(c.Data, crossOf(t, k, eng, x, other).Data) {
+				if !sameBits(g.Data, gramOf(t, k, eng, x).Data) ||
+					!sameBits(c.Data, crossOf(t, k, eng, x, other).Data) {
 					t.Fatalf("%T %s: the bits with %d workers and 1 worker differ", x, text, workers)
 				}
 			}
@@ -383,8 +397,10 @@ func TestPrecomputed(t *testing.T) {
 		same("gram", got, gramOf(t, k, eng, train))
 		same("gram of a selection", gramOf(t, k, eng, g.Select(rows)), gramOf(t, k, eng, train.Select(rows)))
 		same("new against train", crossOf(t, k, eng, f, g), crossOf(t, k, eng, fresh, train))
-		same("new against a selection", crossOf(t, k, eng, f, g.Select(rows)), crossOf(t, k, eng, fresh, train.Select(rows)))
-		same("one new object", gramOf(t, k, eng, f.Select([]int{3})), gramOf(t, k, eng, fresh.Select([]int{3})))
+		same("new against a selection", crossOf(t, k, eng, f, g.Select(rows)),
+			crossOf(t, k, eng, fresh, train.Select(rows)))
+		same("one new object", gramOf(t, k, eng, f.Select([]int{3})),
+			gramOf(t, k, eng, fresh.Select([]int{3})))
 	}
 	if got := gramOf(t, lin, eng, g); !sameBits(got.Data, g.Data) {
 		t.Error("linear on a Gram matrix is not the matrix itself")
@@ -444,7 +460,8 @@ func TestPairs(t *testing.T) {
 	}
 	for _, bad := range [][2]int{{0, 40}, {-1, 3}} {
 		var d *fault.DataError
-		if _, err := enginetest.Kernel(t, "linear").Pairs(t.Context(), eng, dense, [][2]int{{0, 1}, bad}); !errors.As(err, &d) || d.Row != 1 {
+		if _, err := enginetest.Kernel(t, "linear").Pairs(t.Context(), eng, dense,
+			[][2]int{{0, 1}, bad}); !errors.As(err, &d) || d.Row != 1 {
 			t.Errorf("pair %v: %v", bad, err)
 		}
 	}
@@ -471,7 +488,8 @@ func TestSquaredDistances(t *testing.T) {
 			for i := range m.Rows {
 				for j, v := range m.Row(i) {
 					p := pairs(i, j)
-					w := eval(text, pair{0, p.xx, p.xx, p.xx}) + eval(text, pair{0, p.yy, p.yy, p.yy}) - 2*eval(text, p)
+					w := eval(text, pair{0, p.xx, p.xx, p.xx}) + eval(text, pair{0, p.yy, p.yy, p.yy}) -
+						2*eval(text, p)
 					if text == "linear" {
 						w = p.d2
 					}
@@ -495,7 +513,8 @@ func TestEmptyAndFeatureless(t *testing.T) {
 	sparse := &points.CSR{N: 2, D: 3, Start: []int{0, 0, 0}}
 	for _, text := range vectorKernels {
 		k := enginetest.Kernel(t, text)
-		for _, c := range [][2]points.Points{{none, some}, {some, none}, {none, none}, {none, sparse}, {sparse, none}} {
+		for _, c := range [][2]points.Points{{none, some}, {some, none}, {none, none}, {none, sparse},
+			{sparse, none}} {
 			if m := crossOf(t, k, eng, c[0], c[1]); m.Rows != c[0].Len() || m.Cols != c[1].Len() {
 				t.Errorf("%s: %d x %d", text, m.Rows, m.Cols)
 			}
@@ -515,7 +534,8 @@ func TestErrors(t *testing.T) {
 	eng := enginetest.With(t, engine.Options{MemoryLimit: 1 << 20})
 	rbf := enginetest.Kernel(t, "rbf:sigma=1")
 	x := &points.Dense{N: 2, D: 2, Data: []float64{1, 2, 3, 4}}
-	g := &points.Gram{N: 2, M: 2, Data: []float64{1, 0, 0, 1}, Diagonal: []float64{1, 1}, Reference: []int{0, 1}}
+	g := &points.Gram{N: 2, M: 2, Data: []float64{1, 0, 0, 1}, Diagonal: []float64{1, 1},
+		Reference: []int{0, 1}}
 	with := func(v float64) *points.Dense { return &points.Dense{N: 2, D: 2, Data: []float64{1, 2, 3, v}} }
 	cases := []struct {
 		name  string
@@ -524,16 +544,22 @@ func TestErrors(t *testing.T) {
 		as    any
 		wants string
 	}{
-		{"features", rbf, x, &points.Dense{N: 1, D: 3, Data: make([]float64, 3)}, new(*fault.ShapeError), "number of features is 2: want 3"},
-		{"references", rbf, g, &points.Gram{N: 1, M: 1, Data: []float64{1}, Diagonal: []float64{1}, Reference: []int{0}}, new(*fault.ShapeError), "reference objects"},
+		{"features", rbf, x, &points.Dense{N: 1, D: 3, Data: make([]float64, 3)}, new(*fault.ShapeError),
+			"number of features is 2: want 3"},
+		{"references", rbf, g,
+			&points.Gram{N: 1, M: 1, Data: []float64{1}, Diagonal: []float64{1}, Reference: []int{0}},
+			new(*fault.ShapeError), "reference objects"},
 		{"kinds", rbf, x, g, new(*fault.ParamError), "points of one kind"},
-		{"sequences", enginetest.Kernel(t, "rbf:sigma=1@spectrum:k=3"), x, x, new(*fault.ParamError), "takes sequences"},
+		{"sequences", enginetest.Kernel(t, "rbf:sigma=1@spectrum:k=3"), x, x, new(*fault.ParamError),
+			"takes sequences"},
 		{"memory", rbf, &points.Dense{N: 1000}, &points.Dense{N: 1000}, new(*fault.MemoryError), "landmarks"},
 		{"nan in x", rbf, with(math.NaN()), x, new(*fault.DataError), `row 1, column "1": value is NaN`},
 		{"inf in y", rbf, x, with(math.Inf(-1)), new(*fault.DataError), `row 1, column "1": value is -Inf`},
 		{"overflow", rbf, with(1e200), x, new(*fault.DataError), "standardize"},
-		{"overflow of poly", enginetest.Kernel(t, "poly:degree=100"), with(1e10), x, new(*fault.DataError), "standardize"},
-		{"overflow of linear", enginetest.Kernel(t, "linear"), x, with(1e160), new(*fault.DataError), "standardize"},
+		{"overflow of poly", enginetest.Kernel(t, "poly:degree=100"), with(1e10), x, new(*fault.DataError),
+			"standardize"},
+		{"overflow of linear", enginetest.Kernel(t, "linear"), x, with(1e160), new(*fault.DataError),
+			"standardize"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -544,7 +570,9 @@ func TestErrors(t *testing.T) {
 			if c.x.Len() == c.y.Len() && c.name != "kinds" && c.name != "features" {
 				for _, x := range []points.Points{c.x, c.y} {
 					m, err := c.k.Gram(t.Context(), eng, x)
-					if err == nil && slices.ContainsFunc(m.Data, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+					if err == nil && slices.ContainsFunc(m.Data, func(v float64) bool {
+						return math.IsNaN(v) || math.IsInf(v, 0)
+					}) {
 						t.Error("Gram: not finite without an error")
 					}
 				}
@@ -557,7 +585,8 @@ func TestErrors(t *testing.T) {
 			if _, err := rbf.Diagonal(t.Context(), eng, with(v)); !errors.As(err, &d) || d.Row != 1 {
 				t.Errorf("Diagonal with %v: %v", v, err)
 			}
-			if _, err := rbf.Pairs(t.Context(), eng, with(v), [][2]int{{0, 1}}); !errors.As(err, &d) || d.Row != 1 {
+			if _, err := rbf.Pairs(t.Context(), eng, with(v), [][2]int{{0, 1}}); !errors.As(err, &d) ||
+				d.Row != 1 {
 				t.Errorf("Pairs with %v: %v", v, err)
 			}
 		}
@@ -636,7 +665,8 @@ func TestIndefiniteGram(t *testing.T) {
 	if _, err := enginetest.Kernel(t, "poly:degree=4").Gram(t.Context(), eng, huge); !errors.As(err, &d) {
 		t.Errorf("overflow: %v", err)
 	}
-	if _, err := enginetest.Kernel(t, "poly:degree=4").Pairs(t.Context(), eng, huge, [][2]int{{0, 1}}); !errors.As(err, &d) || d.Row != 1 {
+	if _, err := enginetest.Kernel(t, "poly:degree=4").Pairs(t.Context(), eng, huge,
+		[][2]int{{0, 1}}); !errors.As(err, &d) || d.Row != 1 {
 		t.Errorf("overflow in a pair: %v", err)
 	}
 }
@@ -691,7 +721,8 @@ func ExampleParse() {
 // and for few.
 func TestGramAllocations(t *testing.T) {
 	eng := enginetest.New(t, 1)
-	few, many := enginetest.Normal(rand.New(rand.NewPCG(1, 1)), 300, 7, 0), enginetest.Normal(rand.New(rand.NewPCG(1, 2)), 900, 7, 0)
+	few, many := enginetest.Normal(rand.New(rand.NewPCG(1, 1)), 300, 7, 0),
+		enginetest.Normal(rand.New(rand.NewPCG(1, 2)), 900, 7, 0)
 	dst := eng.NewMatrix(900, 900)
 	for _, text := range []string{"linear", "rbf:sigma=5", "exp:width=5", "poly:degree=3"} {
 		k := enginetest.Kernel(t, text)

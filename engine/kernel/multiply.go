@@ -17,7 +17,8 @@ import (
 // Pairs returns k(x_i, x_j) for each listed pair {i, j}; the order within a pair does not matter. A
 // pair of a point with itself gives its value in [Kernel.Diagonal]. A row out of range is a
 // *fault.DataError whose Row is the number of the pair. Cost: O(d) per pair.
-func (k Kernel) Pairs(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+func (k Kernel) Pairs(ctx context.Context, eng *engine.Engine, x points.Points,
+	pairs [][2]int) ([]float64, error) {
 	value, err := k.Values(ctx, eng, x)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,8 @@ func (k Kernel) Pairs(ctx context.Context, eng *engine.Engine, x points.Points, 
 // Values returns the function (i, j) -> k(x_i, x_j) for single values; it is safe for concurrent
 // use, and panics for a row out of range. Errors: points of a kind that the kernel does not accept,
 // or whose squared lengths are not representable. Cost: O(nd) for Values, O(d) per value.
-func (k Kernel) Values(ctx context.Context, eng *engine.Engine, x points.Points) (func(i, j int) float64, error) {
+func (k Kernel) Values(ctx context.Context, eng *engine.Engine,
+	x points.Points) (func(i, j int) float64, error) {
 	x, _, err := k.prepare(x, nil)
 	if err != nil {
 		return nil, err
@@ -75,7 +77,8 @@ func (k Kernel) Values(ctx context.Context, eng *engine.Engine, x points.Points)
 func checkPair(x points.Points, p int, pair [2]int) error {
 	for side, i := range pair {
 		if i < 0 || i >= x.Len() {
-			return &fault.DataError{Row: p, Column: strconv.Itoa(side), Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, x.Len()-1)}
+			return &fault.DataError{Row: p, Column: strconv.Itoa(side),
+				Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, x.Len()-1)}
 		}
 	}
 	i, j := pair[0], pair[1]
@@ -245,7 +248,8 @@ func (c *cursor) take(f int) float64 {
 }
 
 func overflowError(v float64, j int) error {
-	return fmt.Errorf("kernel value with point %d is %v: want smaller values or a lower degree; standardize the data", j, v)
+	return fmt.Errorf("kernel value with point %d is %v: want smaller values or a lower degree; "+
+		"standardize the data", j, v)
 }
 
 // MultiplyTo writes the |x| x r matrix K V to dst, where K is the |x| x |y| kernel matrix between x
@@ -254,10 +258,12 @@ func overflowError(v float64, j int) error {
 //
 // Errors are those of [Kernel.Cross]. It panics if the shapes do not agree. Cost: |x| |y| (2d + 2r)
 // flops and one map per pair; scratch memory is a packed copy of y and of V.
-func (k Kernel) MultiplyTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points, v blas.Matrix) error {
+func (k Kernel) MultiplyTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points,
+	v blas.Matrix) error {
 	checkShape(v, y.Len(), v.Cols)
 	checkShape(dst, x.Len(), v.Cols)
-	if err := eng.Check("packed copy of the factor", engine.MatrixBytes(v.Rows, v.Cols), "use fewer columns or raise the memory limit"); err != nil {
+	if err := eng.Check("packed copy of the factor", engine.MatrixBytes(v.Rows, v.Cols),
+		"use fewer columns or raise the memory limit"); err != nil {
 		return err
 	}
 	ev, err := k.crossEvaluation(ctx, eng, x, y)

@@ -35,7 +35,11 @@ func Sound(ctx context.Context, eng *engine.Engine, x points.Points) (points.Poi
 		return nil, err
 	}
 	if smallest < 0 {
-		return nil, fault.Data("", "the Gram matrix is not positive semidefinite: its smallest eigenvalue is %.6g: want 0 or more; add %.3g to its diagonal, or use another similarity; gram=clip makes its negative eigenvalues 0", smallest, -smallest)
+		return nil, fault.Data("",
+			"the Gram matrix is not positive semidefinite: its smallest eigenvalue is %.6g: want 0 or "+
+				"more; add %.3g to its diagonal, or use another similarity; gram=clip makes its negative "+
+				"eigenvalues 0",
+			smallest, -smallest)
 	}
 	if err := CheckResolved(g); err != nil {
 		return nil, err
@@ -60,16 +64,20 @@ func (k Kernel) Definite() bool {
 func (k Kernel) CheckMatrix(ctx context.Context, eng *engine.Engine, m blas.Matrix) error {
 	smallest, _, err := negative(ctx, eng, "kernel matrix", m)
 	if err == nil && smallest < 0 {
-		err = &fault.ParamError{Param: "kernel", Value: k.String(), Want: fmt.Sprintf("a kernel whose matrix on these points is positive semidefinite, such as rbf: its smallest eigenvalue is %.6g, its trace %.6g", smallest, trace(m))}
+		err = &fault.ParamError{Param: "kernel", Value: k.String(),
+			Want: fmt.Sprintf("a kernel whose matrix on these points is positive semidefinite, such as "+
+				"rbf: its smallest eigenvalue is %.6g, its trace %.6g", smallest, trace(m))}
 	}
 	return err
 }
 
 // negative returns the smallest eigenvalue of k if it is negative beyond rounding, and 0 otherwise,
 // and what the rounding of entries in a shorter form may do to eigenvalues.
-func negative(ctx context.Context, eng *engine.Engine, what string, k blas.Matrix) (smallest, noise float64, err error) {
+func negative(ctx context.Context, eng *engine.Engine, what string,
+	k blas.Matrix) (smallest, noise float64, err error) {
 	n := k.Rows
-	if err := eng.Check(fmt.Sprintf("check of the %d x %d %s", n, n, what), engine.MatrixBytes(n, n), "raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("check of the %d x %d %s", n, n, what), engine.MatrixBytes(n, n),
+		"raise the memory limit"); err != nil {
 		return 0, 0, err
 	}
 	longest, err := longestRow(ctx, eng, k)
@@ -105,7 +113,9 @@ func trace(k blas.Matrix) (sum float64) {
 // relative to them, moves eigenvalues by about as much of it, and by more only where rows repeat.
 func longestRow(ctx context.Context, eng *engine.Engine, k blas.Matrix) (float64, error) {
 	squares := make([]float64, k.Rows)
-	err := eng.Each(ctx, k.Rows, 64, func(i int) { squares[i] = eng.Backend().Kernels().Dot(k.Row(i), k.Row(i)) })
+	err := eng.Each(ctx, k.Rows, 64, func(i int) {
+		squares[i] = eng.Backend().Kernels().Dot(k.Row(i), k.Row(i))
+	})
 	return math.Sqrt(slices.Max(squares)), err
 }
 
@@ -201,14 +211,17 @@ func Correct(ctx context.Context, eng *engine.Engine, name string, g *points.Gra
 		return nil, fault.Unknown("gram", name, points.Corrections())
 	}
 	if !g.Training() {
-		return nil, fault.Data("", "%d rows of a Gram matrix of %d objects: want a square matrix, from which the correction is learned", g.N, g.M)
+		return nil, fault.Data("",
+			"%d rows of a Gram matrix of %d objects: want a square matrix, from which the correction is "+
+				"learned", g.N, g.M)
 	}
 	k := blas.MatrixOf(g.N, g.N, g.Data)
 	smallest, _, err := negative(ctx, eng, "Gram matrix", k)
 	if err != nil || smallest == 0 {
 		return nil, err
 	}
-	if err := eng.Check(fmt.Sprintf("eigenvectors of the %d x %d Gram matrix", g.N, g.N), 2*engine.MatrixBytes(g.N, g.N), "raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("eigenvectors of the %d x %d Gram matrix", g.N, g.N),
+		2*engine.MatrixBytes(g.N, g.N), "raise the memory limit"); err != nil {
 		return nil, err
 	}
 	vectors, values := eng.GetMatrix(g.N, g.N), make([]float64, g.N)
@@ -238,7 +251,8 @@ func (c *Correction) String() string {
 	if c.Flip {
 		what = "became positive"
 	}
-	return fmt.Sprintf("%d of %d eigenvalues of the Gram matrix were negative, down to %.6g, and %s", len(c.Values), c.Vectors.Cols, slices.Min(c.Values), what)
+	return fmt.Sprintf("%d of %d eigenvalues of the Gram matrix were negative, down to %.6g, and %s",
+		len(c.Values), c.Vectors.Cols, slices.Min(c.Values), what)
 }
 
 // Name returns "corrected eigenvalues".
@@ -263,16 +277,19 @@ func (c *Correction) factor() float64 {
 func (c *Correction) Apply(x points.Points) (points.Points, error) {
 	g, is := x.(*points.Gram)
 	if !is {
-		return nil, &fault.ParamError{Param: "points", Value: "not rows of a Gram matrix", Want: "rows of a Gram matrix, as in the fit"}
+		return nil, &fault.ParamError{Param: "points", Value: "not rows of a Gram matrix",
+			Want: "rows of a Gram matrix, as in the fit"}
 	}
 	if g.M != c.Vectors.Cols {
-		return nil, &fault.ShapeError{What: "number of columns of the Gram matrix", Got: g.M, Want: fmt.Sprintf("%d, the objects of the fit", c.Vectors.Cols)}
+		return nil, &fault.ShapeError{What: "number of columns of the Gram matrix", Got: g.M,
+			Want: fmt.Sprintf("%d, the objects of the fit", c.Vectors.Cols)}
 	}
 	t, err := asm.Select(asm.Best())
 	if err != nil {
 		return nil, err
 	}
-	out := &points.Gram{N: g.N, M: g.M, Data: slices.Clone(g.Data), Diagonal: slices.Clone(g.Diagonal), Reference: g.Reference, Semidefinite: g.Training()}
+	out := &points.Gram{N: g.N, M: g.M, Data: slices.Clone(g.Data), Diagonal: slices.Clone(g.Diagonal),
+		Reference: g.Reference, Semidefinite: g.Training()}
 	for i := range g.N {
 		to := out.Row(i)
 		for m, v := range c.Values {
@@ -293,16 +310,21 @@ func (c *Correction) Apply(x points.Points) (points.Points, error) {
 // Validate returns an error for a correction that no matrix has.
 func (c *Correction) Validate() error {
 	if len(c.Values) != c.Vectors.Rows || len(c.Values) == 0 {
-		return fault.Data("", "correction of a Gram matrix by %d eigenvectors with %d eigenvalues: want at least one, and as many", c.Vectors.Rows, len(c.Values))
+		return fault.Data("",
+			"correction of a Gram matrix by %d eigenvectors with %d eigenvalues: want at least one, and as "+
+				"many", c.Vectors.Rows, len(c.Values))
 	}
 	for _, v := range c.Values {
 		if !(v < 0) || math.IsInf(v, 0) {
-			return fault.Data("", "correction of a Gram matrix with the eigenvalue %v: want a finite number < 0", v)
+			return fault.Data("",
+				"correction of a Gram matrix with the eigenvalue %v: want a finite number < 0", v)
 		}
 	}
 	for k, v := range c.Vectors.Data {
 		if math.IsNaN(v) || math.Abs(v) > 1.5 {
-			return fault.Data("", "correction of a Gram matrix with the entry %v of eigenvector %d: want vectors of length 1", v, k/c.Vectors.Cols)
+			return fault.Data("",
+				"correction of a Gram matrix with the entry %v of eigenvector %d: want vectors of length 1",
+				v, k/c.Vectors.Cols)
 		}
 	}
 	return nil

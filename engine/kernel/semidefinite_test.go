@@ -87,7 +87,8 @@ func TestSound(t *testing.T) {
 		}
 		var got float64
 		_, after, _ := strings.Cut(err.Error(), "smallest eigenvalue is ")
-		if _, serr := fmt.Sscanf(after, "%g", &got); serr != nil || !(math.Abs(got-smallest) <= 1e-5*math.Abs(smallest)+1e-12) {
+		if _, serr := fmt.Sscanf(after, "%g", &got); serr != nil ||
+			!(math.Abs(got-smallest) <= 1e-5*math.Abs(smallest)+1e-12) {
 			rt.Fatalf("the message is %q: want the smallest eigenvalue %g", err, smallest)
 		}
 	})
@@ -120,7 +121,8 @@ func TestSoundOtherGrams(t *testing.T) {
 		}
 		lost.Diagonal[i] = v * v
 	}
-	if _, err := kernel.Sound(t.Context(), eng, lost); !fault.IsInput(err) || !strings.Contains(err.Error(), "rounding") {
+	if _, err := kernel.Sound(t.Context(), eng, lost); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "rounding") {
 		t.Errorf("error %v of a matrix of rounding", err)
 	}
 	small := enginetest.With(t, engine.Options{MemoryLimit: 10})
@@ -166,8 +168,11 @@ func TestSoundRounded(t *testing.T) {
 			}
 		}
 		for name, g := range map[string]*points.Gram{
-			"double": objects(t, exact), "single": rounded(func(v float64) float64 { return float64(float32(v)) }),
-			"6 digits": rounded(digits("%.6g")), "9 digits": rounded(digits("%.9g")), "6 decimals": rounded(digits("%.6f")),
+			"double": objects(t, exact), "single": rounded(func(v float64) float64 {
+				return float64(float32(v))
+			}),
+			"6 digits": rounded(digits("%.6g")), "9 digits": rounded(digits("%.9g")),
+			"6 decimals": rounded(digits("%.6f")),
 		} {
 			w := make([]float64, n)
 			if err := eng.SymEig(t.Context(), blas.MatrixOf(n, n, g.Data).Clone(), w, false); err != nil {
@@ -179,8 +184,10 @@ func TestSoundRounded(t *testing.T) {
 				continue
 			}
 			sound := x.(*points.Gram)
-			if !sound.Semidefinite || g.Semidefinite || sound.Noise < -w[0] && name != "double" || (name == "double") != (sound.Noise == 0) {
-				t.Errorf("%s, n = %d: marked %v, noise %g: want more than %g", name, n, sound.Semidefinite, sound.Noise, -w[0])
+			if !sound.Semidefinite || g.Semidefinite || sound.Noise < -w[0] && name != "double" ||
+				(name == "double") != (sound.Noise == 0) {
+				t.Errorf("%s, n = %d: marked %v, noise %g: want more than %g", name, n, sound.Semidefinite,
+					sound.Noise, -w[0])
 			}
 		}
 		// u'u = 1 is orthogonal to the points: -1e-8 of the largest eigenvalue along it.
@@ -300,17 +307,20 @@ func TestCorrectBadInput(t *testing.T) {
 	if _, err := kernel.Correct(t.Context(), eng, "cut", g); !errors.As(err, &pe) {
 		t.Errorf("error %v: want a ParamError", err)
 	}
-	if _, err := kernel.Correct(t.Context(), eng, points.Clip, g.Select([]int{0, 1}).(*points.Gram)); !errors.As(err, &de) {
+	if _, err := kernel.Correct(t.Context(), eng, points.Clip,
+		g.Select([]int{0, 1}).(*points.Gram)); !errors.As(err, &de) {
 		t.Errorf("error %v: want a DataError", err)
 	}
 	if _, err := c.Apply(&points.Dense{N: 1, D: 3, Data: make([]float64, 3)}); !errors.As(err, &pe) {
 		t.Errorf("error %v: want a ParamError", err)
 	}
-	if _, err := c.Apply(&points.Gram{N: 1, M: 2, Data: make([]float64, 2), Diagonal: []float64{1}, Reference: []int{-1}}); !errors.As(err, &se) {
+	if _, err := c.Apply(&points.Gram{N: 1, M: 2, Data: make([]float64, 2), Diagonal: []float64{1},
+		Reference: []int{-1}}); !errors.As(err, &se) {
 		t.Errorf("error %v: want a ShapeError", err)
 	}
 	for name, broken := range map[string]*kernel.Correction{
-		"none": {}, "positive": {Vectors: c.Vectors, Values: []float64{1}}, "NaN": {Vectors: c.Vectors, Values: []float64{math.NaN()}},
+		"none": {}, "positive": {Vectors: c.Vectors, Values: []float64{1}},
+		"NaN":  {Vectors: c.Vectors, Values: []float64{math.NaN()}},
 		"long": {Vectors: blas.MatrixOf(1, 2, []float64{2, 0}), Values: []float64{-1}},
 	} {
 		if err := broken.Validate(); !errors.As(err, &de) {
@@ -323,7 +333,8 @@ func TestCorrectBadInput(t *testing.T) {
 func TestDefinite(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	x := enginetest.Normal(rand.New(rand.NewPCG(3, 1)), 40, 3, 0)
-	for _, text := range []string{"linear", "rbf:sigma=2", "exp:width=1", "poly:degree=3,coef=0", "cosine", "sigmoid:scale=2", "rbf:sigma=1@sigmoid", "poly:degree=1@sigmoid:scale=3"} {
+	for _, text := range []string{"linear", "rbf:sigma=2", "exp:width=1", "poly:degree=3,coef=0", "cosine",
+		"sigmoid:scale=2", "rbf:sigma=1@sigmoid", "poly:degree=1@sigmoid:scale=3"} {
 		k := enginetest.Kernel(t, text)
 		m, err := k.Gram(t.Context(), eng, x)
 		if err != nil {

@@ -28,7 +28,8 @@ import (
 // beyond single precision, above 4e37 or (except for the linear kernel) below 1e-30
 // (*fault.DataError); the memory limit, for packed points; ctx.Err(). It panics if dst is not n x
 // n.
-func (k Kernel) GramSingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x *points.Single) error {
+func (k Kernel) GramSingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32,
+	x *points.Single) error {
 	checkShape32(dst, x.N, x.N)
 	ev, err := k.single(ctx, eng, x, x)
 	if err != nil {
@@ -43,7 +44,8 @@ func (k Kernel) GramSingle(ctx context.Context, eng *engine.Engine, dst blas.Mat
 
 // CrossSingle writes the kernel matrix between x and y, |x| x |y|, as [Kernel.GramSingle] does.
 // Points of different dimension are a *fault.ShapeError.
-func (k Kernel) CrossSingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x, y *points.Single) error {
+func (k Kernel) CrossSingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x,
+	y *points.Single) error {
 	checkShape32(dst, x.N, y.N)
 	ev, err := k.single(ctx, eng, x, y)
 	if err != nil {
@@ -55,7 +57,8 @@ func (k Kernel) CrossSingle(ctx context.Context, eng *engine.Engine, dst blas.Ma
 
 // walk evaluates all tiles, strip by strip, or with lower, if x is y, those of the lower triangle,
 // the longest strips first. It calls use with each tile, and end after each strip.
-func (ev *singles) walk(ctx context.Context, eng *engine.Engine, lower bool, use func(s *singleStrip, j0, cols int), end func()) error {
+func (ev *singles) walk(ctx context.Context, eng *engine.Engine, lower bool,
+	use func(s *singleStrip, j0, cols int), end func()) error {
 	blocks := (ev.x.N + singleRows - 1) / singleRows
 	return eng.For(ctx, blocks, 1, func(b, _ int) error {
 		if lower {
@@ -84,7 +87,8 @@ func (ev *singles) walk(ctx context.Context, eng *engine.Engine, lower bool, use
 }
 
 func checkShape32(dst blas.Matrix32, rows, cols int) {
-	if dst.Rows != rows || dst.Cols != cols || dst.Stride < cols || rows > 0 && cols > 0 && len(dst.Data) < (rows-1)*dst.Stride+cols {
+	if dst.Rows != rows || dst.Cols != cols || dst.Stride < cols || rows > 0 && cols > 0 &&
+		len(dst.Data) < (rows-1)*dst.Stride+cols {
 		panic("kernel: dst has the wrong shape")
 	}
 }
@@ -119,16 +123,20 @@ func (k Kernel) single(ctx context.Context, eng *engine.Engine, x, y *points.Sin
 	case len(k.stages) == 1 && k.stages[0].entry().single != nil:
 		ev.stage = k.stages[0]
 		if d := ev.stage.decay(); !(d >= minSingle && d <= maxSingle) {
-			return nil, &fault.ParamError{Param: "kernel", Value: k.String(), Want: "a bandwidth whose decay is representable in single precision; standardize the data"}
+			return nil, &fault.ParamError{Param: "kernel", Value: k.String(),
+				Want: "a bandwidth whose decay is representable in single precision; standardize the data"}
 		}
 	default:
-		return nil, &fault.ParamError{Param: "kernel", Value: k.String(), Want: "linear, rbf or exp in single precision"}
+		return nil, &fault.ParamError{Param: "kernel", Value: k.String(),
+			Want: "linear, rbf or exp in single precision"}
 	}
 	if x.D != y.D {
-		return nil, &fault.ShapeError{What: "number of features", Got: x.D, Want: fmt.Sprintf("%d, as for the other points", y.D)}
+		return nil, &fault.ShapeError{What: "number of features", Got: x.D,
+			Want: fmt.Sprintf("%d, as for the other points", y.D)}
 	}
 	wide := padded(y.N, ev.t.Single.NR)
-	if err := eng.Check("packed copy of the points", engine.MatrixBytes(wide, y.D)/2, "use fewer points or raise the memory limit"); err != nil {
+	if err := eng.Check("packed copy of the points", engine.MatrixBytes(wide, y.D)/2,
+		"use fewer points or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	ev.center = make([]float32, y.D)
@@ -175,7 +183,9 @@ func (ev *singles) pack(p *points.Single, lo, hi, width int, panel, norms []floa
 	}
 	for r, sum := range sums[:count] {
 		if !(sum <= maxSingle) || sum < minSingle && ev.stage.kind != linear && !ev.isCenter(rows[r]) {
-			return &fault.DataError{Row: lo + r, Err: fmt.Errorf("squared length %g is beyond single precision: want 0 or %g to %.2g; standardize the data", sum, minSingle, maxSingle)}
+			return &fault.DataError{Row: lo + r,
+				Err: fmt.Errorf("squared length %g is beyond single precision: want 0 or %g to %.2g; "+
+					"standardize the data", sum, minSingle, maxSingle)}
 		}
 		norms[r] = sum
 	}
@@ -288,7 +298,8 @@ type singleMatrix struct {
 }
 
 func (ev *singles) into(dst blas.Matrix32) singleMatrix {
-	return singleMatrix{ev.t, dst, 4*len(dst.Data) >= streamBytes, dst.Stride%16 == 0 && asm.AtLine32(dst.Data)}
+	return singleMatrix{ev.t, dst, 4*len(dst.Data) >= streamBytes,
+		dst.Stride%16 == 0 && asm.AtLine32(dst.Data)}
 }
 
 func (w singleMatrix) place(s *singleStrip, j0, cols int) {
@@ -332,7 +343,8 @@ func (w singleMatrix) end() {
 // those of [Kernel.CrossSingle]. It panics if the shapes do not agree.
 //
 // Cost: 2 |x| |y| (d + p) flops.
-func (k Kernel) MultiplySingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x, y *points.Single, v blas.Matrix32) error {
+func (k Kernel) MultiplySingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x,
+	y *points.Single, v blas.Matrix32) error {
 	checkShape32(dst, x.N, v.Cols)
 	checkShape32(v, y.N, v.Cols)
 	ev, err := k.single(ctx, eng, x, y)
@@ -395,7 +407,8 @@ type product struct {
 
 func newProduct(t *asm.Single, rows, depth, cols int, several bool) *product {
 	wide := padded(cols, t.NR)
-	p := &product{t: t, sums: make([]float32, padded(rows, t.MR)*wide), wide: wide, left: make([]float32, t.MR*depth)}
+	p := &product{t: t, sums: make([]float32, padded(rows, t.MR)*wide), wide: wide,
+		left: make([]float32, t.MR*depth)}
 	if several {
 		p.part = make([]float32, t.MR*t.NR)
 	}

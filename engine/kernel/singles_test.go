@@ -68,7 +68,8 @@ func TestSingles(t *testing.T) {
 			}
 			eng := enginetest.With(t, engine.Options{Backend: backend})
 			propertytest.Check(t, func(rt *rapid.T) {
-				n, m, d := rapid.IntRange(1, 220).Draw(rt, "n"), rapid.IntRange(1, 450).Draw(rt, "m"), rapid.IntRange(1, 40).Draw(rt, "d")
+				n, m, d := rapid.IntRange(1, 220).Draw(rt, "n"), rapid.IntRange(1, 450).Draw(rt, "m"),
+					rapid.IntRange(1, 40).Draw(rt, "d")
 				rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 9))
 				shift := rapid.SampledFrom([]float64{0, 3}).Draw(rt, "shift")
 				x, y := singlesOf(rng, n, d, shift), singlesOf(rng, m, d, shift)
@@ -77,7 +78,8 @@ func TestSingles(t *testing.T) {
 					y, m = x, n
 				}
 				d2 := squared(x, y)
-				text := rapid.SampledFrom([]string{"linear", "rbf:sigma=2", "rbf:gamma=0.3", "exp:width=3"}).Draw(rt, "kernel")
+				text := rapid.SampledFrom([]string{"linear", "rbf:sigma=2", "rbf:gamma=0.3",
+					"exp:width=3"}).Draw(rt, "kernel")
 				stride := m + rapid.IntRange(0, 17).Draw(rt, "gap")
 				dst := blas.Matrix32{Rows: n, Cols: m, Stride: stride, Data: make([]float32, n*stride)}
 				if symmetric {
@@ -98,7 +100,8 @@ func TestSingles(t *testing.T) {
 							xx, yy := 0.0, 0.0
 							for l, a := range x.Row(i) {
 								b := y.Row(j)[l]
-								want, xx, yy = want+float64(a)*float64(b), xx+float64(a)*float64(a), yy+float64(b)*float64(b)
+								want, xx, yy = want+float64(a)*float64(b), xx+float64(a)*float64(a),
+									yy+float64(b)*float64(b)
 							}
 							bound = float64(d+1) * 0x1p-24 * math.Sqrt(xx*yy)
 						case "exp:width=3":
@@ -110,7 +113,8 @@ func TestSingles(t *testing.T) {
 							bound = want * (decay*v*(relative+0x1p-22) + 0x1p-22)
 						}
 						if !(math.Abs(got-want) <= bound+1e-37) {
-							rt.Fatalf("%s, element (%d, %d): %v, want %v, %.3g of the bound; squared distance %v", text, i, j, got, want, math.Abs(got-want)/bound, v)
+							rt.Fatalf("%s, element (%d, %d): %v, want %v, %.3g of the bound; squared "+
+								"distance %v", text, i, j, got, want, math.Abs(got-want)/bound, v)
 						}
 						if symmetric && dst.At(j, i) != dst.At(i, j) {
 							rt.Fatalf("(%d, %d) is not (%d, %d)", i, j, j, i)
@@ -168,25 +172,29 @@ func TestSinglesErrors(t *testing.T) {
 		x      *points.Single
 		want   any
 	}{
-		"other kernel":  {"poly:degree=2", good, new(*fault.ParamError)},
-		"two kernels":   {"rbf:sigma=1@cosine", good, new(*fault.ParamError)},
-		"narrow":        {"rbf:sigma=1e-25", good, new(*fault.ParamError)},
-		"NaN":           {"rbf:sigma=1", with(float32(math.NaN())), new(*fault.DataError)},
-		"too large":     {"linear", with(1e25), new(*fault.DataError)},
-		"all too small": {"rbf:sigma=1", &points.Single{N: 2, D: 1, Data: []float32{1e-20, -1e-20}}, new(*fault.DataError)},
+		"other kernel": {"poly:degree=2", good, new(*fault.ParamError)},
+		"two kernels":  {"rbf:sigma=1@cosine", good, new(*fault.ParamError)},
+		"narrow":       {"rbf:sigma=1e-25", good, new(*fault.ParamError)},
+		"NaN":          {"rbf:sigma=1", with(float32(math.NaN())), new(*fault.DataError)},
+		"too large":    {"linear", with(1e25), new(*fault.DataError)},
+		"all too small": {"rbf:sigma=1", &points.Single{N: 2, D: 1, Data: []float32{1e-20, -1e-20}},
+			new(*fault.DataError)},
 	} {
 		dst := blas.NewMatrix32(c.x.N, c.x.N)
-		if err := enginetest.Kernel(t, c.kernel).GramSingle(t.Context(), eng, dst, c.x); !errors.As(err, c.want) {
+		if err := enginetest.Kernel(t, c.kernel).GramSingle(t.Context(), eng, dst, c.x); !errors.As(err,
+			c.want) {
 			t.Errorf("%s: %v, want a %T", name, err, c.want)
 		}
 	}
 	var shape *fault.ShapeError
-	if err := kernel.Linear().CrossSingle(t.Context(), eng, blas.NewMatrix32(4, 1), good, &points.Single{N: 1, D: 2, Data: make([]float32, 2)}); !errors.As(err, &shape) {
+	if err := kernel.Linear().CrossSingle(t.Context(), eng, blas.NewMatrix32(4, 1), good,
+		&points.Single{N: 1, D: 2, Data: make([]float32, 2)}); !errors.As(err, &shape) {
 		t.Errorf("other dimension: %v", err)
 	}
 	limited := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: 16})
 	var memory *fault.MemoryError
-	if err := kernel.Linear().GramSingle(t.Context(), limited, blas.NewMatrix32(4, 4), good); !errors.As(err, &memory) {
+	if err := kernel.Linear().GramSingle(t.Context(), limited, blas.NewMatrix32(4, 4), good); !errors.As(err,
+		&memory) {
 		t.Errorf("memory limit: %v", err)
 	}
 }
@@ -203,7 +211,9 @@ func BenchmarkGramSingle(b *testing.B) {
 		k := enginetest.Kernel(b, "rbf:sigma=5")
 		b.Run(fmt.Sprintf("n=%d/d=%d", s.n, s.d), func(b *testing.B) {
 			double, single := eng.NewMatrix(s.n, s.n), blas.NewMatrix32(s.n, s.n)
-			enginetest.Ratio(b, "double/single", func() error { return k.GramTo(b.Context(), eng, double, x) },
+			enginetest.Ratio(b, "double/single", func() error {
+				return k.GramTo(b.Context(), eng, double, x)
+			},
 				func() error { return k.GramSingle(b.Context(), eng, single, narrow) })
 		})
 	}
@@ -217,7 +227,8 @@ func TestMultiplySingle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range []struct{ n, m, d, p int }{{1, 1, 1, 1}, {50, 30, 4, 3}, {97, 500, 7, 49}, {130, 1700, 3, 100}, {0, 5, 2, 2}, {5, 3, 2, 0}} {
+		for _, s := range []struct{ n, m, d, p int }{{1, 1, 1, 1}, {50, 30, 4, 3}, {97, 500, 7, 49},
+			{130, 1700, 3, 100}, {0, 5, 2, 2}, {5, 3, 2, 0}} {
 			rng := rand.New(rand.NewPCG(4, uint64(s.n)))
 			x, y := singlesOf(rng, s.n, s.d, 0), singlesOf(rng, s.m, s.d, 0)
 			v := blas.NewMatrix32(s.m, s.p)
@@ -241,8 +252,10 @@ func TestMultiplySingle(t *testing.T) {
 							term := float64(values.At(i, j)) * float64(v.At(j, c))
 							want, size = want+term, size+math.Abs(term)
 						}
-						if got := float64(dst.At(i, c)); !(math.Abs(got-want) <= float64(s.m+8)*0x1p-24*size) {
-							t.Fatalf("%v, %d workers, level %v: element (%d, %d) is %v, want %v", s, workers, level, i, c, got, want)
+						if got := float64(dst.At(i,
+							c)); !(math.Abs(got-want) <= float64(s.m+8)*0x1p-24*size) {
+							t.Fatalf("%v, %d workers, level %v: element (%d, %d) is %v, want %v", s, workers,
+								level, i, c, got, want)
 						}
 					}
 				}
@@ -257,7 +270,8 @@ func BenchmarkMultiplySingle(b *testing.B) {
 	for _, s := range []struct{ n, d int }{{20000, 100}, {20000, 784}} {
 		const m = 500
 		rng := rand.New(rand.NewPCG(1, 1))
-		x, y, v := enginetest.Normal(rng, s.n, s.d, 0), enginetest.Normal(rng, m, s.d, 0), enginetest.Normal(rng, m, m, 0)
+		x, y, v := enginetest.Normal(rng, s.n, s.d, 0), enginetest.Normal(rng, m, s.d, 0),
+			enginetest.Normal(rng, m, m, 0)
 		var narrow [3]*points.Single
 		for i, p := range []*points.Dense{x, y, v} {
 			var err error
@@ -271,7 +285,8 @@ func BenchmarkMultiplySingle(b *testing.B) {
 			enginetest.Ratio(b, "double/single", func() error {
 				return k.MultiplyTo(b.Context(), eng, double, x, y, blas.MatrixOf(m, m, v.Data))
 			}, func() error {
-				return k.MultiplySingle(b.Context(), eng, single, narrow[0], narrow[1], blas.Matrix32{Rows: m, Cols: m, Stride: m, Data: narrow[2].Data})
+				return k.MultiplySingle(b.Context(), eng, single, narrow[0], narrow[1],
+					blas.Matrix32{Rows: m, Cols: m, Stride: m, Data: narrow[2].Data})
 			})
 		})
 	}

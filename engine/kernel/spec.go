@@ -126,7 +126,8 @@ func (s Spec) Open() (r Rule, inner Spec, ok bool) {
 	if inner.n == 0 {
 		inner.n = 1 // the zero stage is linear
 	}
-	return Rule{Kernel: st.entry().name, Parameter: st.bandwidth(), Name: st.rule, Factor: st.value}, inner, true
+	return Rule{Kernel: st.entry().name, Parameter: st.bandwidth(), Name: st.rule, Factor: st.value}, inner,
+		true
 }
 
 // Resolve returns s with the innermost unresolved rule replaced by the number v, its factor
@@ -158,7 +159,8 @@ const maxDegree = 100
 func Parse(text string) (Spec, error) {
 	parts := strings.Split(text, "@")
 	if len(parts) > maxStages {
-		return Spec{}, &fault.ParamError{Param: "kernel", Value: text, Want: fmt.Sprintf("a composition of at most %d kernels", maxStages)}
+		return Spec{}, &fault.ParamError{Param: "kernel", Value: text,
+			Want: fmt.Sprintf("a composition of at most %d kernels", maxStages)}
 	}
 	s := Spec{n: len(parts)}
 	for i, part := range parts {
@@ -167,7 +169,8 @@ func Parse(text string) (Spec, error) {
 			return Spec{}, err
 		}
 		if st.entry().sequences && i < len(parts)-1 {
-			return Spec{}, &fault.ParamError{Param: "kernel", Value: text, Want: st.entry().name + " as the innermost kernel, since it takes sequences"}
+			return Spec{}, &fault.ParamError{Param: "kernel", Value: text,
+				Want: st.entry().name + " as the innermost kernel, since it takes sequences"}
 		}
 		s.stages[i] = st
 	}
@@ -211,7 +214,8 @@ func splitParams(e *entry, text string) (params, error) {
 	}
 	names := e.parameters
 	if len(names) == 0 {
-		return nil, &fault.ParamError{Param: "kernel", Value: e.name + ":" + text, Want: e.name + " without parameters"}
+		return nil, &fault.ParamError{Param: "kernel", Value: e.name + ":" + text,
+			Want: e.name + " without parameters"}
 	}
 	for field := range strings.SplitSeq(text, ",") {
 		name, value, named := strings.Cut(field, "=")
@@ -258,7 +262,8 @@ func (p params) bandwidth(st *stage) error {
 	sigma, both := p["sigma"]
 	g, hasGamma := p["gamma"]
 	if both && hasGamma {
-		return &fault.ParamError{Param: "kernel", Value: "rbf:sigma=" + sigma.text + ",gamma=" + g.text, Want: "sigma or gamma, not both"}
+		return &fault.ParamError{Param: "kernel", Value: "rbf:sigma=" + sigma.text + ",gamma=" + g.text,
+			Want: "sigma or gamma, not both"}
 	}
 	st.gamma = hasGamma
 	t, ok := p[st.bandwidth()]
@@ -279,7 +284,8 @@ func parseRule(st *stage, t paramText) error {
 	}
 	factor, rule, ok := splitRule(t.text)
 	if !ok {
-		want := "a number > 0, or a rule (" + strings.Join(RuleNames(), ", ") + ") with an optional factor before it"
+		want := "a number > 0, or a rule (" + strings.Join(RuleNames(), ", ") +
+			") with an optional factor before it"
 		want += fault.DidYouMean("", strings.TrimLeft(t.text, "0123456789.+-"), RuleNames())
 		return &fault.ParamError{Param: t.label, Value: t.text, Want: want}
 	}
@@ -289,7 +295,8 @@ func parseRule(st *stage, t paramText) error {
 	}
 	v, err := strconv.ParseFloat(factor, 64)
 	if err != nil || !(v >= minBandwidth && v <= maxBandwidth) {
-		return &fault.ParamError{Param: t.label, Value: t.text, Want: "a factor > 0 before the rule, such as 0.5" + rule}
+		return &fault.ParamError{Param: t.label, Value: t.text,
+			Want: "a factor > 0 before the rule, such as 0.5" + rule}
 	}
 	st.value = v
 	return nil
@@ -337,7 +344,8 @@ func (p params) integer(name string, dst *int) error {
 	}
 	v, err := strconv.Atoi(t.text)
 	if err != nil || v < 1 || v > maxDegree {
-		return &fault.ParamError{Param: t.label, Value: t.text, Want: fmt.Sprintf("a whole number from 1 to %d", maxDegree)}
+		return &fault.ParamError{Param: t.label, Value: t.text,
+			Want: fmt.Sprintf("a whole number from 1 to %d", maxDegree)}
 	}
 	*dst = v
 	return nil

@@ -21,7 +21,8 @@ import (
 // The text of a kernel with any bandwidth parses to a bit-identical bandwidth.
 func TestResolveRoundTrip(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
-		open, err := kernel.Parse(rapid.SampledFrom([]string{"rbf:median", "exp:2lle", "rbf:0.1mean@cosine"}).Draw(t, "spec"))
+		open, err := kernel.Parse(rapid.SampledFrom([]string{"rbf:median", "exp:2lle",
+			"rbf:0.1mean@cosine"}).Draw(t, "spec"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,11 +43,13 @@ func TestResolveRoundTrip(t *testing.T) {
 
 func TestOpenInnermostFirst(t *testing.T) {
 	s := enginetest.Spec(t, "rbf:0.5mean@exp:lle@poly:degree=3")
-	want := []struct{ rule, inner string }{{"exp width lle 1", "poly:degree=3,coef=1,scale=1"}, {"rbf sigma mean 0.5", "exp:width=7@poly:degree=3,coef=1,scale=1"}}
+	want := []struct{ rule, inner string }{{"exp width lle 1", "poly:degree=3,coef=1,scale=1"},
+		{"rbf sigma mean 0.5", "exp:width=7@poly:degree=3,coef=1,scale=1"}}
 	for _, w := range want {
 		r, inner, ok := s.Open()
 		fields := strings.Fields(w.rule)
-		if !ok || r.Kernel != fields[0] || r.Parameter != fields[1] || r.Name != fields[2] || inner.String() != w.inner {
+		if !ok || r.Kernel != fields[0] || r.Parameter != fields[1] || r.Name != fields[2] ||
+			inner.String() != w.inner {
 			t.Fatalf("got %+v inside %q, want %s inside %q", r, inner, w.rule, w.inner)
 		}
 		var err error
@@ -54,7 +57,8 @@ func TestOpenInnermostFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, ok := s.Open(); ok || s.NeedsData() || s.String() != "rbf:sigma=7@exp:width=7@poly:degree=3,coef=1,scale=1" {
+	if _, _, ok := s.Open(); ok || s.NeedsData() ||
+		s.String() != "rbf:sigma=7@exp:width=7@poly:degree=3,coef=1,scale=1" {
 		t.Errorf("resolved to %q", s)
 	}
 	if same, err := s.Resolve(3); err != nil || same != s {
@@ -79,7 +83,8 @@ func TestNewRejects(t *testing.T) {
 	if _, err := kernel.New(kernel.Spec{}); !errors.As(err, &p) {
 		t.Errorf("zero Spec: %v", err)
 	}
-	if _, err := kernel.New(enginetest.Spec(t, "rbf:mean")); !errors.As(err, &p) || p.Param != "sigma of kernel rbf" {
+	if _, err := kernel.New(enginetest.Spec(t, "rbf:mean")); !errors.As(err, &p) ||
+		p.Param != "sigma of kernel rbf" {
 		t.Errorf("unresolved rule: %v", err)
 	}
 }
@@ -108,7 +113,9 @@ func TestSpecJSON(t *testing.T) {
 
 // FuzzParse: any text gives an input error, or a kernel whose text is a fixed point of Parse.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"linear", "rbf:sigma=1.5", "rbf:gamma=0x1p-4", "rbf:0.5mean@cosine", "exp:lle", "poly:degree=3,coef=0,scale=1e-7", "sigmoid:coef=-1", "rbf:sigma=1@spectrum:k=3", "rbf:sigma=1e5knn10", "rbf:sigma=,", "@@", "poly:coef=-0"} {
+	for _, s := range []string{"linear", "rbf:sigma=1.5", "rbf:gamma=0x1p-4", "rbf:0.5mean@cosine", "exp:lle",
+		"poly:degree=3,coef=0,scale=1e-7", "sigmoid:coef=-1", "rbf:sigma=1@spectrum:k=3",
+		"rbf:sigma=1e5knn10", "rbf:sigma=,", "@@", "poly:coef=-0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -138,7 +145,8 @@ func TestSteps(t *testing.T) {
 	}
 	for _, text := range []string{
 		"linear", "rbf:sigma=1.5", "rbf:gamma=0.3", "exp:width=2", "poly:degree=3,coef=1,scale=0.5", "cosine",
-		"sigmoid:scale=0.2,coef=-0.1", "rbf:sigma=2@poly:degree=2", "cosine@poly:degree=2,coef=0.5@rbf:sigma=3",
+		"sigmoid:scale=0.2,coef=-0.1", "rbf:sigma=2@poly:degree=2",
+		"cosine@poly:degree=2,coef=0.5@rbf:sigma=3",
 	} {
 		spec, err := kernel.Parse(text)
 		if err != nil {
@@ -154,8 +162,10 @@ func TestSteps(t *testing.T) {
 		}
 		for i := range x.N {
 			for j := range x.N {
-				if got, want := bySteps(k, x.Row(i), x.Row(j)), want.At(i, j); math.Abs(got-want) > 1e-13*(1+math.Abs(want)) {
-					t.Errorf("%s: element %d, %d is %v by its steps and %v in the matrix", text, i, j, got, want)
+				if got, want := bySteps(k, x.Row(i), x.Row(j)),
+					want.At(i, j); math.Abs(got-want) > 1e-13*(1+math.Abs(want)) {
+					t.Errorf("%s: element %d, %d is %v by its steps and %v in the matrix", text, i, j, got,
+						want)
 				}
 			}
 		}

@@ -124,7 +124,8 @@ func TestSpectrumAgainstDefinition(t *testing.T) {
 func TestSpectrumRowsAreIndependent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	eng := enginetest.New(t, 0)
-	for _, text := range []string{"spectrum:k=3", "spectrum:k=9", "rbf:sigma=0.7@spectrum:k=2", "poly:degree=2,coef=1@spectrum:k=3"} {
+	for _, text := range []string{"spectrum:k=3", "spectrum:k=9", "rbf:sigma=0.7@spectrum:k=2",
+		"poly:degree=2,coef=1@spectrum:k=3"} {
 		kern := enginetest.Kernel(t, text)
 		x := sequences(t, points.Protein, randomSequences(rng, points.Protein, 30, 9)...)
 		gram := gramOf(t, kern, eng, x)
@@ -132,7 +133,8 @@ func TestSpectrumRowsAreIndependent(t *testing.T) {
 			alone := crossOf(t, kern, eng, x.Select([]int{i}), x)
 			for j := range 30 {
 				if i != j && alone.At(0, j) != gram.At(i, j) { // the diagonal is exact only in Gram
-					t.Errorf("%s: entry (%d, %d) is %v alone, %v in the Gram matrix", text, i, j, alone.At(0, j), gram.At(i, j))
+					t.Errorf("%s: entry (%d, %d) is %v alone, %v in the Gram matrix", text, i, j,
+						alone.At(0, j), gram.At(i, j))
 				}
 			}
 		}
@@ -145,7 +147,8 @@ func TestSpectrumComposition(t *testing.T) {
 	gram := gramOf(t, enginetest.Kernel(t, "rbf:sigma=0.5@spectrum:k=3"), eng, x)
 	for i := range a {
 		for j := range a {
-			if want := math.Exp(-(2 - 2*cosineOfCounts(a[i], a[j], 3)) / 0.5); !near(gram.At(i, j), want, 1e-14) {
+			if want := math.Exp(-(2 - 2*cosineOfCounts(a[i], a[j], 3)) / 0.5); !near(gram.At(i, j), want,
+				1e-14) {
 				t.Errorf("(%d, %d): %v, want %v", i, j, gram.At(i, j), want)
 			}
 		}
@@ -173,11 +176,13 @@ func TestSpectrumInvariance(t *testing.T) {
 		for i := range order {
 			for j := range order {
 				if permuted.At(i, j) != gram.At(order[i], order[j]) {
-					rt.Fatalf("%s: (%d, %d) is %v permuted, %v before", text, i, j, permuted.At(i, j), gram.At(order[i], order[j]))
+					rt.Fatalf("%s: (%d, %d) is %v permuted, %v before", text, i, j, permuted.At(i, j),
+						gram.At(order[i], order[j]))
 				}
 			}
 			if i != 0 && i != n && gram.At(n, i) != gram.At(0, i) {
-				rt.Fatalf("%s: product with %d is %v with a longer gap, %v before", text, i, gram.At(n, i), gram.At(0, i))
+				rt.Fatalf("%s: product with %d is %v with a longer gap, %v before", text, i, gram.At(n, i),
+					gram.At(0, i))
 			}
 		}
 		g, err := points.NewGram(n+1, n+1, gram.Data, nil, nil)

@@ -120,7 +120,8 @@ var table = [distance + 1]entry{
 				p.number("scale", &s.scale, "a number > 0", positive))
 		},
 		write: func(s stage) string {
-			return "degree=" + strconv.Itoa(s.degree) + ",coef=" + formatNumber(s.coef) + ",scale=" + formatNumber(s.scale)
+			return "degree=" + strconv.Itoa(s.degree) + ",coef=" + formatNumber(s.coef) + ",scale=" +
+				formatNumber(s.scale)
 		},
 		value: func(s stage, xy float64) float64 { return power(s.scale*xy+s.coef, s.degree) },
 		row: func(s stage, t *asm.Table, dst, src []float64) {
@@ -146,7 +147,9 @@ var table = [distance + 1]entry{
 			return cmp.Or(p.number("scale", &s.scale, "a number > 0", positive),
 				p.number("coef", &s.coef, "a number", finite))
 		},
-		write:      func(s stage) string { return "scale=" + formatNumber(s.scale) + ",coef=" + formatNumber(s.coef) },
+		write: func(s stage) string {
+			return "scale=" + formatNumber(s.scale) + ",coef=" + formatNumber(s.coef)
+		},
 		value:      func(s stage, xy float64) float64 { return math.Tanh(s.scale*xy + s.coef) },
 		indefinite: true,
 	},
@@ -156,7 +159,8 @@ var table = [distance + 1]entry{
 		parameters: []string{"k"},
 		read: func(p params, text string, s *stage) error {
 			if _, ok := p["k"]; !ok {
-				return &fault.ParamError{Param: "kernel", Value: text, Want: "spectrum:k=LENGTH, such as spectrum:k=3"}
+				return &fault.ParamError{Param: "kernel", Value: text,
+					Want: "spectrum:k=LENGTH, such as spectrum:k=3"}
 			}
 			return p.integer("k", &s.degree)
 		},
@@ -204,7 +208,8 @@ func Help() string {
 	for _, e := range table[:numKinds] {
 		for _, f := range e.help {
 			meaning := strings.ReplaceAll(f.meaning, "\n", "\n"+strings.Repeat(" ", column))
-			out.WriteString(indent + f.text + strings.Repeat(" ", column-len(indent)-len(f.text)) + meaning + "\n")
+			out.WriteString(indent + f.text + strings.Repeat(" ", column-len(indent)-len(f.text)) + meaning +
+				"\n")
 		}
 	}
 	return out.String()

@@ -95,7 +95,8 @@ func scalarMap(stage string) func(d2, xy, xx, yy float64) float64 {
 var vectorKernels = []string{
 	"linear", "rbf:sigma=1.5", "rbf:gamma=0.3", "exp:width=2", "poly:degree=3,coef=0.5,scale=0.25", "cosine",
 	"sigmoid:scale=0.5,coef=-1", "rbf:sigma=1.5@cosine", "rbf:sigma=1.5@linear", "linear@rbf:gamma=0.3",
-	"exp:width=2@rbf:gamma=0.3@cosine", "poly:degree=3,coef=0.5,scale=0.25@rbf:sigma=1.5", "cosine@poly:degree=3,coef=0.5,scale=0.25",
+	"exp:width=2@rbf:gamma=0.3@cosine", "poly:degree=3,coef=0.5,scale=0.25@rbf:sigma=1.5",
+	"cosine@poly:degree=3,coef=0.5,scale=0.25",
 }
 
 // sparsify zeroes most values of p, with some rows left empty, and returns it in both forms.
@@ -164,7 +165,8 @@ func FuzzEvaluate(f *testing.F) {
 		}
 		within := newMargins(x, y, text)
 		self := newMargins(x, x, text)
-		for name, sets := range map[string][2]points.Points{"dense": {x, y}, "sparse": {enginetest.Sparse(x), enginetest.Sparse(y)},
+		for name, sets := range map[string][2]points.Points{"dense": {x, y},
+			"sparse":            {enginetest.Sparse(x), enginetest.Sparse(y)},
 			"dense with sparse": {x, enginetest.Sparse(y)}, "sparse with dense": {enginetest.Sparse(x), y}} {
 			what := text + ", " + name
 			cross, err := k.Cross(t.Context(), one, sets[0], sets[1])
@@ -212,7 +214,8 @@ func refuses(t *testing.T, k kernel.Kernel, eng *engine.Engine, b *asmtest.Bytes
 }
 
 // consistent checks that different ways to compute the same values are bit-identical.
-func consistent(t *testing.T, what string, k kernel.Kernel, eng *engine.Engine, x, y points.Points, gram, cross blas.Matrix) {
+func consistent(t *testing.T, what string, k kernel.Kernel, eng *engine.Engine, x, y points.Points, gram,
+	cross blas.Matrix) {
 	t.Helper()
 	if got := gramOf(t, k, eng, x); !sameBits(got.Data, gram.Data) {
 		t.Fatalf("%s: the bits of the Gram matrix differ with three workers", what)
@@ -299,7 +302,8 @@ type measured struct {
 // through applies one kernel to a pair, by its definition, and propagates the error bounds.
 func (p measured) through(stage string) measured {
 	f := scalarMap(stage)
-	out := measured{pair: pair{xy: f(p.d2, p.xy, p.xx, p.yy), xx: f(0, p.xx, p.xx, p.xx), yy: f(0, p.yy, p.yy, p.yy)}}
+	out := measured{pair: pair{xy: f(p.d2, p.xy, p.xx, p.yy), xx: f(0, p.xx, p.xx, p.xx),
+		yy: f(0, p.yy, p.yy, p.yy)}}
 	out.exy = spread(stage, p.xy, p.xx, p.yy, p.d2, p.exy, p.exx, p.eyy, p.ed2)
 	out.exx = spread(stage, p.xx, p.xx, p.xx, 0, p.exx, p.exx, p.exx, 0)
 	out.eyy = spread(stage, p.yy, p.yy, p.yy, 0, p.eyy, p.eyy, p.eyy, 0)
@@ -444,7 +448,8 @@ func TestParseErrors(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	if got := kernel.Names(); !slices.Equal(got, []string{"linear", "rbf", "exp", "poly", "cosine", "sigmoid", "spectrum"}) {
+	if got := kernel.Names(); !slices.Equal(got,
+		[]string{"linear", "rbf", "exp", "poly", "cosine", "sigmoid", "spectrum"}) {
 		t.Errorf("got %v", got)
 	}
 	for _, r := range kernel.RuleNames() {

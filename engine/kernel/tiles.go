@@ -225,7 +225,8 @@ func (ev *evaluation) mapTile(b Block, dots blas.Matrix) {
 		// Only the first map uses the distances of the points themselves.
 		exact := s == 0 && ev.base.vectors()
 		if s == 0 && st.entry().gaussian {
-			near := ev.t.Gaussian(m.Rows, m.Cols, m.Data, m.Stride, dots.Data, dots.Stride, xx, yy, -st.decay(), refineBelow)
+			near := ev.t.Gaussian(m.Rows, m.Cols, m.Data, m.Stride, dots.Data, dots.Stride, xx, yy,
+				-st.decay(), refineBelow)
 			for r := 0; near && exact && r < m.Rows; r++ {
 				ev.repair(st, m.Row(r), dots.Row(r), b.Row+r, b.Col, &memory)
 			}
@@ -275,7 +276,8 @@ func (ev *evaluation) repair(st *stage, row, dot []float64, i, j0 int, memory *[
 //
 // f may change the block but must not keep it. After an error of f no further blocks start, and
 // GramBlocks returns the error.
-func (k Kernel) GramBlocks(ctx context.Context, eng *engine.Engine, x points.Points, f func(b Block) error) error {
+func (k Kernel) GramBlocks(ctx context.Context, eng *engine.Engine, x points.Points,
+	f func(b Block) error) error {
 	ev, err := k.gramEvaluation(ctx, eng, x)
 	if err != nil {
 		return err
@@ -286,14 +288,16 @@ func (k Kernel) GramBlocks(ctx context.Context, eng *engine.Engine, x points.Poi
 
 // CrossBlocks is GramBlocks for the whole kernel matrix between x and y. Errors are those of
 // [Kernel.Cross] and of f.
-func (k Kernel) CrossBlocks(ctx context.Context, eng *engine.Engine, x, y points.Points, f func(b Block) error) error {
+func (k Kernel) CrossBlocks(ctx context.Context, eng *engine.Engine, x, y points.Points,
+	f func(b Block) error) error {
 	return k.crossBlocks(ctx, eng, x, y, tiling{}, f)
 }
 
 // CrossRows is like CrossBlocks, with blocks of the given number of whole rows, fewer in the last
 // one; 0 means blocks of about 2 MiB. The |x| x |y| matrix is never stored: scratch memory is two
 // blocks for each worker. Errors are those of CrossBlocks, and two blocks above the memory limit.
-func (k Kernel) CrossRows(ctx context.Context, eng *engine.Engine, x, y points.Points, rows int, f func(b Block) error) error {
+func (k Kernel) CrossRows(ctx context.Context, eng *engine.Engine, x, y points.Points, rows int,
+	f func(b Block) error) error {
 	if rows == 0 {
 		rows = max(16, min(denseTiling.rows, (2<<20)/8/max(1, y.Len())/16*16))
 	}
@@ -303,7 +307,8 @@ func (k Kernel) CrossRows(ctx context.Context, eng *engine.Engine, x, y points.P
 	return k.crossBlocks(ctx, eng, x, y, tiling{rows, max(1, y.Len())}, f)
 }
 
-func (k Kernel) crossBlocks(ctx context.Context, eng *engine.Engine, x, y points.Points, t tiling, f func(b Block) error) error {
+func (k Kernel) crossBlocks(ctx context.Context, eng *engine.Engine, x, y points.Points, t tiling,
+	f func(b Block) error) error {
 	ev, err := k.crossEvaluation(ctx, eng, x, y)
 	if err != nil {
 		return err
@@ -332,7 +337,9 @@ type gramBase struct {
 func newGramCross(x, y *points.Gram) (*gramBase, error) {
 	for j, r := range y.Reference {
 		if r < 0 {
-			return nil, &fault.DataError{Row: j, Err: fmt.Errorf("the object is not one of the %d reference objects of the Gram matrix, so inner products with it are unknown: want an object of the training matrix", y.M)}
+			return nil, &fault.DataError{Row: j,
+				Err: fmt.Errorf("the object is not one of the %d reference objects of the Gram matrix, so "+
+					"inner products with it are unknown: want an object of the training matrix", y.M)}
 		}
 	}
 	return &gramBase{x: x, y: y}, nil
@@ -355,7 +362,9 @@ func newGramSelf(x *points.Gram) (*gramBase, error) {
 }
 
 func unknownPair(x *points.Gram, i, j int) error {
-	return &fault.DataError{Row: i, Err: fmt.Errorf("neither this object nor object %d is one of the %d reference objects of the Gram matrix, so their inner product is unknown: want one of them in the training matrix", j, x.M)}
+	return &fault.DataError{Row: i,
+		Err: fmt.Errorf("neither this object nor object %d is one of the %d reference objects of the Gram "+
+			"matrix, so their inner product is unknown: want one of them in the training matrix", j, x.M)}
 }
 
 func (b *gramBase) norms() (x, y []float64) { return b.x.Diagonal, b.y.Diagonal }

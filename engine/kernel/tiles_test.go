@@ -49,10 +49,12 @@ func TestRowBlocksDoNotMatter(t *testing.T) {
 					gram, cross = g.Data, c.Data
 				}
 				if i := firstDifference(gram, g.Data); i >= 0 {
-					t.Fatalf("%s d=%d: gram (%d, %d) differs with %d rows a block", text, d, i/200, i%200, rows)
+					t.Fatalf("%s d=%d: gram (%d, %d) differs with %d rows a block", text, d, i/200, i%200,
+						rows)
 				}
 				if i := firstDifference(cross, c.Data); i >= 0 {
-					t.Fatalf("%s d=%d: cross (%d, %d) differs with %d rows a block", text, d, i/230, i%230, rows)
+					t.Fatalf("%s d=%d: cross (%d, %d) differs with %d rows a block", text, d, i/230, i%230,
+						rows)
 				}
 			}
 		}

@@ -34,7 +34,8 @@ func FromChunklets(n int, chunklets [][]int) (*Set, error) {
 		}
 		for _, i := range rows {
 			if i < 0 || i >= n {
-				return nil, fault.Data("", "chunklet %d of the list: row %d does not exist: want %s", c, i, rowRange(n))
+				return nil, fault.Data("", "chunklet %d of the list: row %d does not exist: want %s", c, i,
+					rowRange(n))
 			}
 			switch member[i] {
 			case 0:
@@ -52,11 +53,13 @@ func FromChunklets(n int, chunklets [][]int) (*Set, error) {
 	s.group(f, member)
 	s.merged = len(chunklets) - len(s.cliques) - len(s.listed)
 	if s.duplicates > 0 {
-		s.remarks = append(s.remarks, plural(s.duplicates, "row is", "rows are")+" given again in the same chunklet and dropped")
+		s.remarks = append(s.remarks,
+			plural(s.duplicates, "row is", "rows are")+" given again in the same chunklet and dropped")
 	}
 	if s.merged > 0 {
-		s.remarks = append(s.remarks, fmt.Sprintf("%s rows with another one (the first such row is %d): merged",
-			plural(s.merged, "chunklet shares", "chunklets share"), firstShared))
+		s.remarks = append(s.remarks,
+			fmt.Sprintf("%s rows with another one (the first such row is %d): merged",
+				plural(s.merged, "chunklet shares", "chunklets share"), firstShared))
 	}
 	return s, nil
 }
@@ -226,7 +229,8 @@ func (s *Set) Restrict(rows []int) (*Set, error) {
 		}
 		number[i] = r + 1
 	}
-	out := &Set{n: len(rows), must: renumber(s.must, number), cannot: renumber(s.cannot, number), label: s.label}
+	out := &Set{n: len(rows), must: renumber(s.must, number), cannot: renumber(s.cannot, number),
+		label: s.label}
 	for _, i := range s.listed {
 		if number[i] != 0 {
 			out.listed = append(out.listed, number[i]-1)
@@ -266,9 +270,11 @@ func renumber(ls []Link, number []int) []Link {
 // pairs are a *fault.MemoryError.
 func Union(a, b *Set) (*Set, error) {
 	if a.n != b.n {
-		return nil, &fault.ShapeError{What: "number of rows of the second set of links", Got: b.n, Want: strconv.Itoa(a.n) + ", as in the first set"}
+		return nil, &fault.ShapeError{What: "number of rows of the second set of links", Got: b.n,
+			Want: strconv.Itoa(a.n) + ", as in the first set"}
 	}
-	if err := checkLinks("the union of two sets of links", uint64(a.Len())+uint64(b.Len()), "use fewer links"); err != nil {
+	if err := checkLinks("the union of two sets of links", uint64(a.Len())+uint64(b.Len()),
+		"use fewer links"); err != nil {
 		return nil, err
 	}
 	s, err := New(a.n, slices.Concat(a.Must(), a.Cannot(), b.Must(), b.Cannot()))

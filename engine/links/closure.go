@@ -75,7 +75,8 @@ func checkClosure(groups [][]int, joined [][2]int) error {
 	for _, ab := range joined {
 		total += uint64(len(groups[ab[0]])) * uint64(len(groups[ab[1]]))
 	}
-	return checkLinks("the closure of the links", total, "use chunklets, which need no closure, or fewer links")
+	return checkLinks("the closure of the links", total,
+		"use chunklets, which need no closure, or fewer links")
 }
 
 // checkLinks returns a *fault.MemoryError if k links are too many to store.
@@ -83,7 +84,8 @@ func checkLinks(what string, k uint64, hint string) error {
 	if k <= maxLinks {
 		return nil
 	}
-	return &fault.MemoryError{What: fmt.Sprintf("%s (%d links)", what, k), Need: int64(min(k, 1<<56)) * linkBytes, Limit: maxLinks * linkBytes, Hint: hint}
+	return &fault.MemoryError{What: fmt.Sprintf("%s (%d links)", what, k), Need: int64(min(k, 1<<56)) *
+		linkBytes, Limit: maxLinks * linkBytes, Hint: hint}
 }
 
 // triangle returns the number of unordered pairs of k elements.
@@ -291,7 +293,8 @@ type Conflict struct {
 
 // String names the cannot-link and writes the path as "3-7 (line 4), 7-12 (line 9)".
 func (c Conflict) String() string {
-	return fmt.Sprintf("cannot-link %s contradicts the must-links %s", pairText(c.Link.I, c.Link.J, c.Link.Line), c.PathString())
+	return fmt.Sprintf("cannot-link %s contradicts the must-links %s",
+		pairText(c.Link.I, c.Link.J, c.Link.Line), c.PathString())
 }
 
 // PathString writes the path from Link.I to Link.J: "3-7 (line 4), 7-12 (line 9)".
@@ -395,7 +398,8 @@ type adjacency struct {
 
 func (s *Set) adjacency() adjacency {
 	return s.graph.get(func() adjacency {
-		g := adjacency{start: make([]int, s.n+1), row: make([]int, 2*len(s.must)), link: make([]int, 2*len(s.must))}
+		g := adjacency{start: make([]int, s.n+1), row: make([]int, 2*len(s.must)),
+			link: make([]int, 2*len(s.must))}
 		for _, l := range s.must {
 			g.start[l.I+1]++
 			g.start[l.J+1]++

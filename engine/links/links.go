@@ -202,7 +202,8 @@ func (s *Set) Warnings() []string {
 	w = append(w, s.remarks...)
 	if k := len(s.listed); k > 0 {
 		w = append(w, fmt.Sprintf("%s (the first is row %d)",
-			plural(k, "chunklet has a single row and adds no link", "chunklets have a single row and add no link"), s.listed[0]))
+			plural(k, "chunklet has a single row and adds no link",
+				"chunklets have a single row and add no link"), s.listed[0]))
 	}
 	total := len(s.conflicting())
 	for _, c := range s.paths(s.conflicting()[:min(total, maxRemarks)]) {
@@ -284,8 +285,9 @@ func build(n int, ls []Link) (*Set, []error) {
 			s.duplicates++
 			if !again.sameTarget(first) {
 				if disagree++; disagree <= maxRemarks {
-					s.remarks = append(s.remarks, fmt.Sprintf("%s: pair %d,%d has another weight or bound than on %s: the first is kept",
-						origin(again, sound[hi].at), first.I, first.J, origin(first, sound[lo].at)))
+					s.remarks = append(s.remarks,
+						fmt.Sprintf("%s: pair %d,%d has another weight or bound than on %s: the first is kept",
+							origin(again, sound[hi].at), first.I, first.J, origin(first, sound[lo].at)))
 				}
 			}
 		}
@@ -298,11 +300,13 @@ func build(n int, ls []Link) (*Set, []error) {
 	}
 	s.must, s.cannot = slices.Clip(s.must), slices.Clip(s.cannot)
 	if s.duplicates > 0 {
-		text := plural(s.duplicates, "link repeats an earlier one and was", "links repeat earlier ones and were") + " dropped"
+		text := plural(s.duplicates, "link repeats an earlier one and was",
+			"links repeat earlier ones and were") + " dropped"
 		s.remarks = slices.Insert(s.remarks, 0, text)
 	}
 	if disagree > maxRemarks {
-		s.remarks = append(s.remarks, fmt.Sprintf("%d more duplicates disagree in weight or bound", disagree-maxRemarks))
+		s.remarks = append(s.remarks,
+			fmt.Sprintf("%d more duplicates disagree in weight or bound", disagree-maxRemarks))
 	}
 	return s, inOrder(found)
 }

@@ -33,7 +33,8 @@ func SampleByCount(labels []string, must, cannot int, seed uint64) (*Set, error)
 	if err := checkCount("cannot", cannot, c.differentPairs(), "different-class"); err != nil {
 		return nil, err
 	}
-	if err := checkLinks("the sample of links", uint64(must)+uint64(cannot), "sample fewer links"); err != nil {
+	if err := checkLinks("the sample of links", uint64(must)+uint64(cannot),
+		"sample fewer links"); err != nil {
 		return nil, err
 	}
 	return &Set{
@@ -48,7 +49,8 @@ func checkCount(param string, k int, available uint64, kind string) error {
 		return &fault.ParamError{Param: param, Value: k, Want: "a number >= 0"}
 	}
 	if uint64(k) > available {
-		return &fault.ParamError{Param: param, Value: k, Want: fmt.Sprintf("at most %d, the number of %s pairs", available, kind)}
+		return &fault.ParamError{Param: param, Value: k,
+			Want: fmt.Sprintf("at most %d, the number of %s pairs", available, kind)}
 	}
 	return nil
 }
@@ -85,7 +87,8 @@ func SampleByComponents(labels []string, fraction float64, seed uint64) (*Set, e
 func sampleByComponents(labels []string, fraction float64, seed uint64, limit int) (*Set, error) {
 	c := newClasses(labels)
 	if !(fraction > 0 && fraction <= 1) {
-		return nil, &fault.ParamError{Param: "fraction", Value: fraction, Want: "a number in (0, 1], the number of components divided by that of rows"}
+		return nil, &fault.ParamError{Param: "fraction", Value: fraction,
+			Want: "a number in (0, 1], the number of components divided by that of rows"}
 	}
 	rows := len(c.rows)
 	target := int(math.Round(fraction * float64(rows)))
@@ -130,7 +133,8 @@ func SampleChunklets(labels []string, chunklets, size int, seed uint64) (*Set, e
 	}
 	if chunklets < 0 || chunklets > possible {
 		return nil, &fault.ParamError{Param: "chunklets", Value: chunklets,
-			Want: fmt.Sprintf("0 to %d, the number of disjoint groups of %d rows in the classes", possible, size)}
+			Want: fmt.Sprintf("0 to %d, the number of disjoint groups of %d rows in the classes", possible,
+				size)}
 	}
 	rng := rand.New(rand.NewPCG(seed, streamChunklets))
 	out := make([][]int, chunklets)

@@ -42,13 +42,16 @@ func checkSigns(t fataler, labels []string, s *Set) {
 	t.Helper()
 	seen := make(map[[2]int]bool)
 	for _, l := range append(slices.Clone(s.Must()), s.Cannot()...) {
-		if labels[l.I] == "" || labels[l.J] == "" || (labels[l.I] == labels[l.J]) != (l.Sign == Must) || l.I >= l.J || seen[[2]int{l.I, l.J}] {
+		if labels[l.I] == "" || labels[l.J] == "" || (labels[l.I] == labels[l.J]) != (l.Sign == Must) ||
+			l.I >= l.J || seen[[2]int{l.I, l.J}] {
 			t.Fatalf("link %+v between labels %q and %q", l, labels[l.I], labels[l.J])
 		}
 		seen[[2]int{l.I, l.J}] = true
 	}
-	if s.N() != len(labels) || !slices.IsSortedFunc(s.Must(), comparePairs) || !slices.IsSortedFunc(s.Cannot(), comparePairs) {
-		t.Fatalf("set on %d rows of %d, must %v, cannot %v: want them sorted", s.N(), len(labels), s.Must(), s.Cannot())
+	if s.N() != len(labels) || !slices.IsSortedFunc(s.Must(), comparePairs) ||
+		!slices.IsSortedFunc(s.Cannot(), comparePairs) {
+		t.Fatalf("set on %d rows of %d, must %v, cannot %v: want them sorted", s.N(), len(labels), s.Must(),
+			s.Cannot())
 	}
 }
 
@@ -56,11 +59,13 @@ func TestSampleByCount(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		labels := drawLabels(t)
 		same, different, _, _ := pairCounts(labels)
-		must, cannot := rapid.IntRange(0, same).Draw(t, "must"), rapid.IntRange(0, different).Draw(t, "cannot")
+		must, cannot := rapid.IntRange(0, same).Draw(t, "must"),
+			rapid.IntRange(0, different).Draw(t, "cannot")
 		seed := rapid.Uint64().Draw(t, "seed")
 		s := mustSet(SampleByCount(labels, must, cannot, seed))
 		if len(s.Must()) != must || len(s.Cannot()) != cannot {
-			t.Fatalf("%d must- and %d cannot-links, want %d and %d", len(s.Must()), len(s.Cannot()), must, cannot)
+			t.Fatalf("%d must- and %d cannot-links, want %d and %d", len(s.Must()), len(s.Cannot()), must,
+				cannot)
 		}
 		checkSigns(t, labels, s)
 		again := mustSet(SampleByCount(labels, must, 0, seed))
@@ -68,7 +73,8 @@ func TestSampleByCount(t *testing.T) {
 		for _, ask := range [][2]int{{same + 1, 0}, {0, different + 1}, {-1, 0}, {0, -1}} {
 			var param *fault.ParamError
 			if _, err := SampleByCount(labels, ask[0], ask[1], seed); !errors.As(err, &param) {
-				t.Fatalf("%d must and %d cannot of %d and %d: error %v, want a *fault.ParamError", ask[0], ask[1], same, different, err)
+				t.Fatalf("%d must and %d cannot of %d and %d: error %v, want a *fault.ParamError", ask[0],
+					ask[1], same, different, err)
 			}
 		}
 	})
@@ -84,7 +90,8 @@ func TestSampleByComponents(t *testing.T) {
 		if fraction == 0 || target < classes {
 			var param *fault.ParamError
 			if !errors.As(err, &param) {
-				t.Fatalf("%d components of %d classes: error %v, want a *fault.ParamError", target, classes, err)
+				t.Fatalf("%d components of %d classes: error %v, want a *fault.ParamError", target, classes,
+					err)
 			}
 			return
 		}
@@ -148,7 +155,8 @@ func TestPairNumberingIsBijective(t *testing.T) {
 		same, different, _, _ := pairCounts(labels)
 		c := newClasses(labels)
 		if c.samePairs() != uint64(same) || c.differentPairs() != uint64(different) {
-			t.Fatalf("%d and %d pairs, counting gives %d and %d", c.samePairs(), c.differentPairs(), same, different)
+			t.Fatalf("%d and %d pairs, counting gives %d and %d", c.samePairs(), c.differentPairs(), same,
+				different)
 		}
 		for _, kind := range []struct {
 			total int

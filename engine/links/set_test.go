@@ -126,7 +126,8 @@ func chunkletsProperty(t *rapid.T) {
 	covered := make(map[int]bool)
 	for _, c := range s.Chunklets() {
 		if len(c) < 2 || !slices.IsSorted(c) || c[0] <= last || len(c) != size[of[c[0]]] {
-			t.Fatalf("chunklets %v of components %v: want whole components of 2 and more, sorted", s.Chunklets(), of)
+			t.Fatalf("chunklets %v of components %v: want whole components of 2 and more, sorted",
+				s.Chunklets(), of)
 		}
 		last = c[0]
 		for _, i := range c {
@@ -168,7 +169,8 @@ func TestNewKeepsFirstOfEachPair(t *testing.T) {
 			first[at] = l
 		}
 		if s.Duplicates() != len(ls)-len(first) || s.Len() != len(first) {
-			t.Fatalf("%d links and %d duplicates of %d links on %d pairs", s.Len(), s.Duplicates(), len(ls), len(first))
+			t.Fatalf("%d links and %d duplicates of %d links on %d pairs", s.Len(), s.Duplicates(), len(ls),
+				len(first))
 		}
 		for sign, side := range map[Sign][]Link{Must: s.Must(), Cannot: s.Cannot()} {
 			if !slices.IsSortedFunc(side, comparePairs) {
@@ -214,7 +216,8 @@ func closureProperty(t *rapid.T) {
 	}
 	closed, err := s.Closure()
 	if (err == nil) != consistent || (s.Consistent() == nil) != consistent {
-		t.Fatalf("closure error %v, Consistent %v, the links are consistent: %v", err, s.Consistent(), consistent)
+		t.Fatalf("closure error %v, Consistent %v, the links are consistent: %v", err, s.Consistent(),
+			consistent)
 	}
 	if err != nil {
 		var conflict *ConflictError
@@ -259,13 +262,15 @@ func conflictsProperty(t *rapid.T) {
 		at := c.Link.I
 		for _, l := range c.Path {
 			if l.Sign != Must || (l.I != at && l.J != at) ||
-				!slices.ContainsFunc(s.Must(), func(m Link) bool { return m.Line == l.Line && comparePairs(m, l) == 0 }) {
+				!slices.ContainsFunc(s.Must(),
+					func(m Link) bool { return m.Line == l.Line && comparePairs(m, l) == 0 }) {
 				t.Fatalf("path %v of %v: bad step %v", c.Path, c.Link, l)
 			}
 			at = l.I + l.J - at
 		}
 		if at != c.Link.J || len(c.Path) != d[c.Link.I][c.Link.J] {
-			t.Fatalf("path %v of %v ends at %d after %d steps, want %d after %d", c.Path, c.Link, at, len(c.Path), c.Link.J, d[c.Link.I][c.Link.J])
+			t.Fatalf("path %v of %v ends at %d after %d steps, want %d after %d", c.Path, c.Link, at,
+				len(c.Path), c.Link.J, d[c.Link.I][c.Link.J])
 		}
 	}
 	equal(t, "conflicting links", got, want)
@@ -285,7 +290,8 @@ func TestConflictText(t *testing.T) {
 	if !fault.IsInput(err) {
 		t.Errorf("Consistent() = %v, want an input error", err)
 	}
-	equal(t, "error", err.Error(), "cannot-link 0-2 contradicts the must-links 0-1, 1-2 (the first of 2 such cannot-links)")
+	equal(t, "error", err.Error(),
+		"cannot-link 0-2 contradicts the must-links 0-1, 1-2 (the first of 2 such cannot-links)")
 }
 
 func TestNewErrors(t *testing.T) {
@@ -298,20 +304,32 @@ func TestNewErrors(t *testing.T) {
 		column string
 		text   string
 	}{
-		{"range", 10, []Link{{I: 1, J: 2, Sign: Must, Line: 2}, {I: 3, J: 10, Sign: Must, Line: 3}}, 3, "j", "row 10 does not exist: want 0 to 9"},
-		{"negative", 10, []Link{{I: -1, J: 2, Sign: Must, Line: 2}}, 2, "i", "row -1 does not exist: want 0 to 9"},
-		{"no rows", 0, []Link{{I: 0, J: 1, Sign: Must}}, 0, "i", "link 0 of the list: row 0 does not exist: want no link, as there are no rows"},
-		{"self-pair", 10, []Link{{I: 4, J: 4, Sign: Must, Line: 7}}, 7, "", "row 4 is paired with itself: want two different rows"},
+		{"range", 10, []Link{{I: 1, J: 2, Sign: Must, Line: 2}, {I: 3, J: 10, Sign: Must, Line: 3}}, 3, "j",
+			"row 10 does not exist: want 0 to 9"},
+		{"negative", 10, []Link{{I: -1, J: 2, Sign: Must, Line: 2}}, 2, "i",
+			"row -1 does not exist: want 0 to 9"},
+		{"no rows", 0, []Link{{I: 0, J: 1, Sign: Must}}, 0, "i",
+			"link 0 of the list: row 0 does not exist: want no link, as there are no rows"},
+		{"self-pair", 10, []Link{{I: 4, J: 4, Sign: Must, Line: 7}}, 7, "",
+			"row 4 is paired with itself: want two different rows"},
 		{"sign", 10, []Link{{I: 4, J: 5, Line: 7}}, 7, "link", "sign is 0: want 1 (must) or -1 (cannot)"},
-		{"weight", 10, []Link{{I: 4, J: 5, Sign: Must, Weight: -1, Line: 7}}, 7, "weight", "weight is -1: want a finite number > 0"},
-		{"weight", 10, []Link{{I: 4, J: 5, Sign: Must, Weight: nan, Line: 7}}, 7, "weight", "weight is NaN: want a finite number > 0"},
-		{"bound", 10, []Link{{I: 4, J: 5, Sign: Must, Bound: inf, Line: 7}}, 7, "bound", "bound is +Inf: want a finite squared distance > 0"},
-		{"bound", 10, []Link{{I: 4, J: 5, Sign: Must, Bound: -2, Line: 7}}, 7, "bound", "bound is -2: want a finite squared distance > 0"},
-		{"both signs", 10, []Link{{I: 3, J: 7, Sign: Must, Line: 4}, {I: 7, J: 3, Sign: Cannot, Line: 9}}, 9, "",
+		{"weight", 10, []Link{{I: 4, J: 5, Sign: Must, Weight: -1, Line: 7}}, 7, "weight",
+			"weight is -1: want a finite number > 0"},
+		{"weight", 10, []Link{{I: 4, J: 5, Sign: Must, Weight: nan, Line: 7}}, 7, "weight",
+			"weight is NaN: want a finite number > 0"},
+		{"bound", 10, []Link{{I: 4, J: 5, Sign: Must, Bound: inf, Line: 7}}, 7, "bound",
+			"bound is +Inf: want a finite squared distance > 0"},
+		{"bound", 10, []Link{{I: 4, J: 5, Sign: Must, Bound: -2, Line: 7}}, 7, "bound",
+			"bound is -2: want a finite squared distance > 0"},
+		{"both signs", 10, []Link{{I: 3, J: 7, Sign: Must, Line: 4}, {I: 7, J: 3, Sign: Cannot, Line: 9}}, 9,
+			"",
 			"pair 3,7 is a cannot-link here and a must-link on line 4: want one of the two"},
 		{"both signs, no lines", 10, []Link{{I: 3, J: 7, Sign: Cannot}, {I: 3, J: 7, Sign: Must}}, 0, "",
-			"link 1 of the list: pair 3,7 is a must-link here and a cannot-link on link 0 of the list: want one of the two"},
-		{"the first of several", 10, []Link{{I: 8, J: 9, Sign: Must, Line: 2}, {I: 9, J: 8, Sign: Cannot, Line: 3}, {I: 0, J: 0, Sign: Must, Line: 4}}, 3, "",
+			"link 1 of the list: pair 3,7 is a must-link here and a cannot-link on link 0 of the list: " +
+				"want one of the two"},
+		{"the first of several", 10,
+			[]Link{{I: 8, J: 9, Sign: Must, Line: 2}, {I: 9, J: 8, Sign: Cannot, Line: 3},
+				{I: 0, J: 0, Sign: Must, Line: 4}}, 3, "",
 			"pair 8,9 is a cannot-link here and a must-link on line 2: want one of the two"},
 	} {
 		s, err := New(c.n, c.ls)
@@ -321,7 +339,8 @@ func TestNewErrors(t *testing.T) {
 			continue
 		}
 		if data.Line != c.line || data.Column != c.column || data.Row != -1 || data.Err.Error() != c.text {
-			t.Errorf("%s: line %d, column %q, row %d: %v\nwant line %d, column %q, row -1: %s", c.name, data.Line, data.Column, data.Row, data.Err, c.line, c.column, c.text)
+			t.Errorf("%s: line %d, column %q, row %d: %v\nwant line %d, column %q, row -1: %s", c.name,
+				data.Line, data.Column, data.Row, data.Err, c.line, c.column, c.text)
 		}
 	}
 	var param *fault.ParamError
@@ -333,8 +352,10 @@ func TestNewErrors(t *testing.T) {
 func TestValidateFindsEveryProblem(t *testing.T) {
 	var lines []int
 	for _, err := range Validate(5, []Link{
-		{I: 0, J: 1, Sign: Must, Line: 2}, {I: 2, J: 2, Sign: Must, Line: 3}, {I: 1, J: 0, Sign: Cannot, Line: 4},
-		{I: 3, J: 4, Sign: Must, Line: 5}, {I: 0, J: 9, Sign: Must, Line: 6}, {I: 0, J: 1, Sign: Cannot, Line: 7},
+		{I: 0, J: 1, Sign: Must, Line: 2}, {I: 2, J: 2, Sign: Must, Line: 3},
+		{I: 1, J: 0, Sign: Cannot, Line: 4},
+		{I: 3, J: 4, Sign: Must, Line: 5}, {I: 0, J: 9, Sign: Must, Line: 6},
+		{I: 0, J: 1, Sign: Cannot, Line: 7},
 	}) {
 		var data *fault.DataError
 		if !errors.As(err, &data) {
@@ -381,10 +402,12 @@ func TestWarnings(t *testing.T) {
 func TestFromChunklets(t *testing.T) {
 	s := mustSet(FromChunklets(10, [][]int{{9, 7}, {4}, {2, 0}, {3, 2, 2}}))
 	equal(t, "chunklets", s.Chunklets(), [][]int{{0, 2, 3}, {4}, {7, 9}})
-	equal(t, "must-links", s.Must(), []Link{NewLink(0, 2, Must), NewLink(0, 3, Must), NewLink(2, 3, Must), NewLink(7, 9, Must)})
+	equal(t, "must-links", s.Must(),
+		[]Link{NewLink(0, 2, Must), NewLink(0, 3, Must), NewLink(2, 3, Must), NewLink(7, 9, Must)})
 	equal(t, "components", s.Components(), []int{0, 1, 0, 0, 2, 3, 4, 5, 6, 5})
 	if s.Duplicates() != 1 || s.Merged() != 1 || s.Len() != 4 || s.NumComponents() != 7 {
-		t.Errorf("%d duplicates, %d merged, %d links, %d components, want 1, 1, 4, 7", s.Duplicates(), s.Merged(), s.Len(), s.NumComponents())
+		t.Errorf("%d duplicates, %d merged, %d links, %d components, want 1, 1, 4, 7", s.Duplicates(),
+			s.Merged(), s.Len(), s.NumComponents())
 	}
 	closed := mustSet(s.Closure())
 	equal(t, "closure", closed.Must(), s.Must())
@@ -423,8 +446,10 @@ func TestChunkletsEqualChains(t *testing.T) {
 		for _, g := range s.Chunklets() {
 			total += len(g)
 		}
-		if total != len(named) || s.Len() != len(s.Must()) || s.Bytes() != int64(len(s.Must()))*int64(reflect.TypeFor[Link]().Size()) {
-			t.Fatalf("chunklets %v cover %d rows of %d, Len %d, Bytes %d", s.Chunklets(), total, len(named), s.Len(), s.Bytes())
+		if total != len(named) || s.Len() != len(s.Must()) ||
+			s.Bytes() != int64(len(s.Must()))*int64(reflect.TypeFor[Link]().Size()) {
+			t.Fatalf("chunklets %v cover %d rows of %d, Len %d, Bytes %d", s.Chunklets(), total, len(named),
+				s.Len(), s.Bytes())
 		}
 	})
 }
@@ -478,7 +503,8 @@ func TestClosureRefusesHugeResults(t *testing.T) {
 			two = append(two, NewLink(i, i+1, Must))
 		}
 	}
-	if _, err := mustSet(New(10_000, append(two, NewLink(0, 9999, Cannot)))).Closure(); !errors.As(err, &memory) {
+	if _, err := mustSet(New(10_000, append(two, NewLink(0, 9999, Cannot)))).Closure(); !errors.As(err,
+		&memory) {
 		t.Errorf("closure of two joined components of 5000: error %v, want a *fault.MemoryError", err)
 	}
 }
@@ -541,7 +567,8 @@ func TestRestrictChunklets(t *testing.T) {
 
 func TestUnion(t *testing.T) {
 	a := mustSet(FromChunklets(8, [][]int{{0, 1, 2}, {4}, {5}}))
-	b := mustSet(New(8, []Link{{I: 1, J: 0, Sign: Must, Line: 3}, {I: 5, J: 6, Sign: Must}, {I: 0, J: 7, Sign: Cannot}}))
+	b := mustSet(New(8, []Link{{I: 1, J: 0, Sign: Must, Line: 3}, {I: 5, J: 6, Sign: Must},
+		{I: 0, J: 7, Sign: Cannot}}))
 	u := mustSet(Union(a, b))
 	equal(t, "chunklets", u.Chunklets(), [][]int{{0, 1, 2}, {4}, {5, 6}})
 	equal(t, "cannot-links", u.Cannot(), []Link{NewLink(0, 7, Cannot)})
@@ -550,7 +577,8 @@ func TestUnion(t *testing.T) {
 		"1 chunklet has a single row and adds no link (the first is row 4)",
 	})
 	if u.Duplicates() != 1 || u.Must()[0].Line != 0 {
-		t.Errorf("%d duplicates, first link %+v, want 1 and the first set's link", u.Duplicates(), u.Must()[0])
+		t.Errorf("%d duplicates, first link %+v, want 1 and the first set's link", u.Duplicates(),
+			u.Must()[0])
 	}
 	if _, err := Union(a, mustSet(New(8, []Link{NewLink(0, 2, Cannot)}))); !fault.IsInput(err) {
 		t.Errorf("union with a contradicting sign: error %v, want an input error", err)
@@ -576,7 +604,8 @@ func TestSetIsIndependentOfInput(t *testing.T) {
 
 func TestZeroSet(t *testing.T) {
 	var s Set
-	if s.N() != 0 || s.Len() != 0 || len(s.Must()) != 0 || len(s.Chunklets()) != 0 || s.NumComponents() != 0 || s.Consistent() != nil || len(s.Warnings()) != 0 {
+	if s.N() != 0 || s.Len() != 0 || len(s.Must()) != 0 || len(s.Chunklets()) != 0 ||
+		s.NumComponents() != 0 || s.Consistent() != nil || len(s.Warnings()) != 0 {
 		t.Error("the zero Set is not the empty set on no rows")
 	}
 	mustSet(s.Closure())
@@ -584,7 +613,8 @@ func TestZeroSet(t *testing.T) {
 
 // Several goroutines use every derived view concurrently, for the race detector.
 func TestConcurrentUse(t *testing.T) {
-	s := mustSet(New(6, []Link{NewLink(0, 1, Must), NewLink(1, 2, Must), NewLink(0, 2, Cannot), NewLink(4, 5, Must)}))
+	s := mustSet(New(6, []Link{NewLink(0, 1, Must), NewLink(1, 2, Must), NewLink(0, 2, Cannot),
+		NewLink(4, 5, Must)}))
 	c := mustSet(FromChunklets(6, [][]int{{0, 1, 2}, {4, 5}}))
 	var group sync.WaitGroup
 	for range 8 {
@@ -639,7 +669,8 @@ func TestLabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := plain.WithLabel("churn")
-	if plain.Label() != "" || named.Label() != "churn" || named.Len() != plain.Len() || named.N() != plain.N() {
+	if plain.Label() != "" || named.Label() != "churn" || named.Len() != plain.Len() ||
+		named.N() != plain.N() {
 		t.Errorf("labels %q and %q, %d links", plain.Label(), named.Label(), named.Len())
 	}
 	for name, of := range map[string]func() (*Set, error){
@@ -665,7 +696,8 @@ func FuzzSet(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
-		for _, property := range []func(*rapid.T){componentsProperty, chunkletsProperty, closureProperty, conflictsProperty} {
+		for _, property := range []func(*rapid.T){componentsProperty, chunkletsProperty, closureProperty,
+			conflictsProperty} {
 			rapid.MakeFuzz(property)(t, input)
 		}
 	})

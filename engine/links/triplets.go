@@ -29,7 +29,8 @@ func (t Triplet) check(n int) (column string, err error) {
 		}
 		for b, j := range rows[:a] {
 			if i == j {
-				return names[a], fmt.Errorf("row %d is %s and %s of a triplet: want three different rows", i, names[b], names[a])
+				return names[a], fmt.Errorf("row %d is %s and %s of a triplet: want three different rows", i,
+					names[b], names[a])
 			}
 		}
 	}
@@ -109,7 +110,8 @@ func (q Quadruplet) check(n int) (column string, err error) {
 	case q.K == q.L:
 		return "l", fmt.Errorf("row %d is k and l of a quadruplet: want two different rows", q.K)
 	case q.I == q.K && q.J == q.L || q.I == q.L && q.J == q.K:
-		return "l", fmt.Errorf("rows %d and %d are both pairs of a quadruplet: want two different pairs", q.I, q.J)
+		return "l", fmt.Errorf("rows %d and %d are both pairs of a quadruplet: want two different pairs", q.I,
+			q.J)
 	}
 	return "", nil
 }

@@ -97,7 +97,8 @@ func (t Tensor) DType() DType {
 }
 
 func (t Tensor) has(d DType) bool {
-	return d == F64 && t.F64 != nil || d == F32 && t.F32 != nil || d == I64 && t.I64 != nil || d == U8 && t.U8 != nil
+	return d == F64 && t.F64 != nil || d == F32 && t.F32 != nil || d == I64 && t.I64 != nil || d == U8 &&
+		t.U8 != nil
 }
 
 // Len returns the number of elements.
@@ -108,16 +109,18 @@ func (t Tensor) Len() int { return len(t.F64) + len(t.F32) + len(t.I64) + len(t.
 // Numbers of the method belong in tensors, except for a few that people want to read. The method
 // defines the JSON of Params, Status and Extra.
 type Header struct {
-	FormatVersion  int             `json:"format_version"` // set on writing
-	Method         string          `json:"method"`
-	Params         json.RawMessage `json:"params,omitempty"`
-	Kernel         string          `json:"kernel,omitempty"`   // the resolved kernel, as text for kernel.Parse
-	Features       []string        `json:"features,omitempty"` // names of the columns of the training points
-	LibraryVersion string          `json:"library_version,omitempty"`
-	Fingerprint    string          `json:"fingerprint,omitempty"` // of the training points, by the columns that the model takes
-	Build          string          `json:"build,omitempty"`       // backend and vector kernels of the fit
-	Precision      string          `json:"precision,omitempty"`   // [Single] for a file of [File.Narrowed]
-	Status         json.RawMessage `json:"status,omitempty"`
+	FormatVersion int             `json:"format_version"` // set on writing
+	Method        string          `json:"method"`
+	Params        json.RawMessage `json:"params,omitempty"`
+	// the resolved kernel, as text for kernel.Parse
+	Kernel         string   `json:"kernel,omitempty"`
+	Features       []string `json:"features,omitempty"` // names of the columns of the training points
+	LibraryVersion string   `json:"library_version,omitempty"`
+	// of the training points, by the columns that the model takes
+	Fingerprint string          `json:"fingerprint,omitempty"`
+	Build       string          `json:"build,omitempty"`     // backend and vector kernels of the fit
+	Precision   string          `json:"precision,omitempty"` // [Single] for a file of [File.Narrowed]
+	Status      json.RawMessage `json:"status,omitempty"`
 	// Tensors has the names of the tensors, ascending: a file that lacks one is damaged. Files of
 	// version 1 may have no list.
 	Tensors []string `json:"tensors,omitempty"`
@@ -238,7 +241,8 @@ func (f *File) Dims(name string, dims int) ([]int, error) {
 		return nil, missing(name)
 	}
 	if len(t.Shape) != dims {
-		return nil, fault.Data("", "tensor %q has shape %s: want %d dimensions", name, shapeString(t.Shape), dims)
+		return nil, fault.Data("", "tensor %q has shape %s: want %d dimensions", name, shapeString(t.Shape),
+			dims)
 	}
 	return slices.Clone(t.Shape), nil
 }
@@ -259,7 +263,8 @@ func (f *File) get(name string, d DType, shape []int) (Tensor, error) {
 		same = shape[i] == -1 || shape[i] == t.Shape[i]
 	}
 	if !same {
-		return Tensor{}, fault.Data("", "tensor %q has shape %s: want %s", name, shapeString(t.Shape), shapeString(shape))
+		return Tensor{}, fault.Data("", "tensor %q has shape %s: want %s", name, shapeString(t.Shape),
+			shapeString(shape))
 	}
 	return t, nil
 }
@@ -322,7 +327,9 @@ func (f *File) Narrowed() (*File, error) {
 			narrow := make([]float32, len(t.F64))
 			for i, v := range t.F64 {
 				if math.Abs(v) > math.MaxFloat32 {
-					return nil, fault.Data("", "tensor %s: element %d is %g, beyond single precision: want double precision; or standardize the data", name, i, v)
+					return nil, fault.Data("",
+						"tensor %s: element %d is %g, beyond single precision: want double precision; or "+
+							"standardize the data", name, i, v)
 				}
 				narrow[i] = float32(v)
 			}

@@ -84,7 +84,8 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(encodeFile(t, f), golden) {
-				t.Error("the bytes written differ from the golden file: a change of the format needs a new version")
+				t.Error("the bytes written differ from the golden file: a change of the format needs a new " +
+					"version")
 			}
 			got, err := ReadFile(path)
 			if err != nil {
@@ -156,7 +157,8 @@ func TestRoundTrip(t *testing.T) {
 		f.Header.Method = rapid.String().Draw(rt, "method")
 		f.Header.Features = rapid.SliceOfN(rapid.String(), 1, 3).Draw(rt, "features")
 		f.Tensors = map[string]Tensor{}
-		for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, 5, -1), 0, 5, rapid.ID[string]).Draw(rt, "names") {
+		for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, 5, -1), 0, 5, rapid.ID[string]).Draw(rt,
+			"names") {
 			shape := rapid.SliceOfN(rapid.IntRange(0, 4), 1, 3).Draw(rt, "shape")
 			n, _ := elements(shape)
 			switch rapid.IntRange(0, 3).Draw(rt, "type") {
@@ -236,7 +238,8 @@ func pack(header string, data ...byte) []byte {
 // ours is like pack, with the metadata of a model file.
 func ours(tensors string, data ...byte) []byte {
 	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // sha256 of nothing
-	return pack(fmt.Sprintf(`{"__metadata__":{"mustlink":"{\"format_version\":1}","sha256":"%s"}%s}`, empty, tensors), data...)
+	return pack(fmt.Sprintf(`{"__metadata__":{"mustlink":"{\"format_version\":1}","sha256":"%s"}%s}`, empty,
+		tensors), data...)
 }
 
 // manyMembers returns JSON with more members than allowed.
@@ -262,37 +265,53 @@ func TestHostileFiles(t *testing.T) {
 		{"empty", nil, ErrForeign, "0 bytes"},
 		{"text", []byte("x,y,label\n1,2,a\n"), ErrForeign, "safetensors"},
 		{"zeros", make([]byte, 64), ErrForeign, "safetensors"},
-		{"header of 2^63 bytes", append(binary.LittleEndian.AppendUint64(nil, 1<<63), '{'), ErrForeign, "at most"},
+		{"header of 2^63 bytes", append(binary.LittleEndian.AppendUint64(nil, 1<<63), '{'), ErrForeign,
+			"at most"},
 		{"header of 1 GiB", append(binary.LittleEndian.AppendUint64(nil, 1<<30), '{'), ErrForeign, "at most"},
-		{"header longer than the file", append(binary.LittleEndian.AppendUint64(nil, 4096), '{'), ErrTruncated, "4096"},
-		{"foreign safetensors", pack(`{"__metadata__":{"format":"pt"},"w":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`, eight...), ErrForeign, "mustlink"},
+		{"header longer than the file", append(binary.LittleEndian.AppendUint64(nil, 4096), '{'),
+			ErrTruncated, "4096"},
+		{"foreign safetensors",
+			pack(`{"__metadata__":{"format":"pt"},"w":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`,
+				eight...), ErrForeign, "mustlink"},
 		{"no metadata", pack(`{}`), ErrForeign, "mustlink"},
 		{"not JSON", pack(`{"__metadata__"`), ErrCorrupted, "header"},
 		{"text after the object", pack(`{} x`), ErrCorrupted, "spaces"},
-		{"newer version", pack(`{"__metadata__":{"mustlink":"{\"format_version\":7}"},"w":{"dtype":"Q4"}}`), ErrVersion, "version 7: want version 1"},
+		{"newer version", pack(`{"__metadata__":{"mustlink":"{\"format_version\":7}"},"w":{"dtype":"Q4"}}`),
+			ErrVersion, "version 7: want version 1"},
 		{"version 0", pack(`{"__metadata__":{"mustlink":"{}"}}`), ErrCorrupted, "version is 0"},
-		{"version of a wrong type", pack(`{"__metadata__":{"mustlink":"{\"format_version\":\"1\"}"}}`), ErrCorrupted, "mustlink"},
+		{"version of a wrong type", pack(`{"__metadata__":{"mustlink":"{\"format_version\":\"1\"}"}}`),
+			ErrCorrupted, "mustlink"},
 		{"metadata that is no text", pack(`{"__metadata__":{"mustlink":7}}`), ErrCorrupted, "text"},
 		{"empty but valid", ours(""), nil, ""},
 		{"many members", pack("{" + manyMembers() + "}"), ErrCorrupted, "more than 16384 members"},
-		{"duplicate name", ours(tensor("a", "F64", "[0]", "[0,0]") + tensor("a", "F64", "[0]", "[0,0]")), ErrCorrupted, "twice"},
-		{"duplicate member", ours(`,"a":{"dtype":"F64","dtype":"I64","shape":[0],"data_offsets":[0,0]}`), ErrCorrupted, "twice"},
-		{"unknown member", ours(`,"a":{"dtype":"F64","shape":[0],"data_offsets":[0,0],"x":1}`), ErrCorrupted, "unknown"},
+		{"duplicate name", ours(tensor("a", "F64", "[0]", "[0,0]") + tensor("a", "F64", "[0]", "[0,0]")),
+			ErrCorrupted, "twice"},
+		{"duplicate member", ours(`,"a":{"dtype":"F64","dtype":"I64","shape":[0],"data_offsets":[0,0]}`),
+			ErrCorrupted, "twice"},
+		{"unknown member", ours(`,"a":{"dtype":"F64","shape":[0],"data_offsets":[0,0],"x":1}`), ErrCorrupted,
+			"unknown"},
 		{"missing member", ours(`,"a":{"dtype":"F64","data_offsets":[0,0]}`), ErrCorrupted, "want dtype"},
 		{"unknown type", ours(tensor("a", "BF16", "[4]", "[0,8]"), eight...), ErrCorrupted, "BF16"},
 		{"gap", ours(tensor("a", "F64", "[0]", "[8,8]"), eight...), ErrCorrupted, "gap"},
-		{"overlap", ours(tensor("a", "F64", "[1]", "[0,8]")+tensor("b", "I64", "[1]", "[0,8]"), eight...), ErrCorrupted, "overlap"},
+		{"overlap", ours(tensor("a", "F64", "[1]", "[0,8]")+tensor("b", "I64", "[1]", "[0,8]"), eight...),
+			ErrCorrupted, "overlap"},
 		{"bytes after the end", ours("", eight...), ErrCorrupted, "follow"},
 		{"too short", ours(tensor("a", "F64", "[2]", "[0,16]"), eight...), ErrTruncated, "16 bytes"},
-		{"offsets against the shape", ours(tensor("a", "F64", "[2]", "[0,8]"), eight...), ErrCorrupted, "do not fit"},
+		{"offsets against the shape", ours(tensor("a", "F64", "[2]", "[0,8]"), eight...), ErrCorrupted,
+			"do not fit"},
 		{"negative size", ours(tensor("a", "F64", "[-1]", "[0,8]"), eight...), ErrCorrupted, "negative"},
-		{"product overflows to 0", ours(tensor("a", "F64", "[4294967296,4294967296]", "[0,0]")), ErrCorrupted, "too large"},
-		{"bytes overflow to 0", ours(tensor("a", "F64", "[2305843009213693952]", "[0,0]")), ErrCorrupted, "do not fit"},
-		{"huge with a zero", ours(tensor("a", "F64", "[9223372036854775807,9223372036854775807,0]", "[0,0]")), ErrCorrupted, "too large"},
+		{"product overflows to 0", ours(tensor("a", "F64", "[4294967296,4294967296]", "[0,0]")), ErrCorrupted,
+			"too large"},
+		{"bytes overflow to 0", ours(tensor("a", "F64", "[2305843009213693952]", "[0,0]")), ErrCorrupted,
+			"do not fit"},
+		{"huge with a zero", ours(tensor("a", "F64", "[9223372036854775807,9223372036854775807,0]", "[0,0]")),
+			ErrCorrupted, "too large"},
 		{"offsets backwards", ours(tensor("a", "F64", "[1]", "[8,0]"), eight...), ErrCorrupted, "offsets"},
 		{"negative offsets", ours(tensor("a", "F64", "[1]", "[-8,0]"), eight...), ErrCorrupted, "offsets"},
-		{"too many dimensions", ours(tensor("a", "F64", "[1,1,1,1,1,1,1,1,1]", "[0,8]"), eight...), ErrCorrupted, "dimensions"},
-		{"not aligned", ours(tensor("a", "F32", "[1]", "[0,4]")+tensor("b", "F64", "[1]", "[4,12]"), make([]byte, 12)...), ErrCorrupted, "multiple of 8"},
+		{"too many dimensions", ours(tensor("a", "F64", "[1,1,1,1,1,1,1,1,1]", "[0,8]"), eight...),
+			ErrCorrupted, "dimensions"},
+		{"not aligned", ours(tensor("a", "F32", "[1]", "[0,4]")+tensor("b", "F64", "[1]", "[4,12]"),
+			make([]byte, 12)...), ErrCorrupted, "multiple of 8"},
 		{"wrong checksum", ours(tensor("a", "F64", "[1]", "[0,8]"), eight...), ErrCorrupted, "checksum"},
 		{"a number with a fraction", ours(tensor("a", "F64", "[0.5]", "[0,0]")), ErrCorrupted, `tensor "a"`},
 		{"deep nesting", pack(`{"a":` + strings.Repeat("[", 100000)), ErrCorrupted, "header"},
@@ -355,10 +374,12 @@ func TestReadFileErrors(t *testing.T) {
 
 func TestWriteRefusesWhatCannotBeRead(t *testing.T) {
 	cases := map[string]func(f *File){
-		"shape against data":   func(f *File) { f.SetFloat64s("a", []float64{1, 2}, 3) },
-		"negative shape":       func(f *File) { f.SetFloat64s("a", nil, -1) },
-		"no data":              func(f *File) { f.Tensors = map[string]Tensor{"a": {Shape: []int{0}}} },
-		"two slices":           func(f *File) { f.Tensors = map[string]Tensor{"a": {Shape: []int{0}, F64: []float64{}, I64: []int64{}}} },
+		"shape against data": func(f *File) { f.SetFloat64s("a", []float64{1, 2}, 3) },
+		"negative shape":     func(f *File) { f.SetFloat64s("a", nil, -1) },
+		"no data":            func(f *File) { f.Tensors = map[string]Tensor{"a": {Shape: []int{0}}} },
+		"two slices": func(f *File) {
+			f.Tensors = map[string]Tensor{"a": {Shape: []int{0}, F64: []float64{}, I64: []int64{}}}
+		},
 		"empty name":           func(f *File) { f.SetFloat64s("", nil) },
 		"name of metadata":     func(f *File) { f.SetFloat64s(metadataName, nil) },
 		"name that is no text": func(f *File) { f.SetFloat64s("\xff", nil) },
@@ -528,20 +549,25 @@ func TestDescriptionIsRequired(t *testing.T) {
 // descriptions of the tensors, and the data, in a valid container. Reading takes memory in
 // proportion to the file, whatever it claims, and the result can be written to the same content.
 func FuzzHeader(f *testing.F) {
-	f.Add(`{"format_version":1,"method":"krca"}`, `"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}`, make([]byte, 8))
+	f.Add(`{"format_version":1,"method":"krca"}`, `"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}`,
+		make([]byte, 8))
 	f.Add(`{"format_version":1,"params":{"eps":1},"features":["x"],"extra":{"krca":[1,2]}}`,
 		`"a":{"dtype":"F32","shape":[2,1],"data_offsets":[8,16]},"b":{"dtype":"I64","shape":[],"data_offsets":[0,8]},"c":{"dtype":"U8","shape":[0,3],"data_offsets":[16,16]}`, make([]byte, 16))
-	f.Add(`{"format_version":1}`, `"a":{"dtype":"F64","shape":[1000000000],"data_offsets":[0,8000000000]}`, []byte{})
-	f.Add(`{"format_version":1}`, `"a":{"dtype":"F64","shape":[4294967296,4294967296],"data_offsets":[0,0]}`, []byte{})
+	f.Add(`{"format_version":1}`, `"a":{"dtype":"F64","shape":[1000000000],"data_offsets":[0,8000000000]}`,
+		[]byte{})
+	f.Add(`{"format_version":1}`, `"a":{"dtype":"F64","shape":[4294967296,4294967296],"data_offsets":[0,0]}`,
+		[]byte{})
 	f.Add(`{"format_version":2}`, "", []byte{})
-	f.Add(`{"format_version":1,"status":null,"params":[[[[]]]]}`, `"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}`, []byte{1, 2, 3})
+	f.Add(`{"format_version":1,"status":null,"params":[[[[]]]]}`,
+		`"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}`, []byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, text, tensors string, data []byte) {
 		meta, err := json.Marshal(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256(data)
-		header := fmt.Sprintf(`{"__metadata__":{"mustlink":%s,"sha256":"%s"}`, meta, hex.EncodeToString(sum[:]))
+		header := fmt.Sprintf(`{"__metadata__":{"mustlink":%s,"sha256":"%s"}`, meta,
+			hex.EncodeToString(sum[:]))
 		if tensors != "" {
 			header += "," + tensors
 		}
@@ -561,7 +587,8 @@ func FuzzHeader(f *testing.F) {
 		}
 		for name, tensor := range got.Tensors {
 			if n, err := elements(tensor.Shape); err != nil || n != tensor.Len() || tensor.DType() == "" {
-				t.Fatalf("tensor %q of shape %v has %d values of type %q", name, tensor.Shape, tensor.Len(), tensor.DType())
+				t.Fatalf("tensor %q of shape %v has %d values of type %q", name, tensor.Shape, tensor.Len(),
+					tensor.DType())
 			}
 		}
 		written := encodeFile(t, got)

@@ -17,7 +17,8 @@ func TestPipeIsRefused(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadFile(path); !fault.IsInput(err) || !strings.HasPrefix(err.Error(), path+": it is a folder, a pipe or a device") {
+	if _, err := ReadFile(path); !fault.IsInput(err) ||
+		!strings.HasPrefix(err.Error(), path+": it is a folder, a pipe or a device") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -40,8 +40,9 @@ func ReadFileWithin(path string, limit int64) (*File, error) {
 	}
 	defer in.Close()
 	if limit > 0 && info.Size() > limit {
-		return nil, fault.Data(path, "%w", &fault.MemoryError{What: "reading the model", Need: info.Size(), Limit: limit,
-			Hint: "raise the limit if you trust the file"})
+		return nil, fault.Data(path, "%w",
+			&fault.MemoryError{What: "reading the model", Need: info.Size(), Limit: limit,
+				Hint: "raise the limit if you trust the file"})
 	}
 	f, err := Read(in, info.Size())
 	if de, ok := errors.AsType[*fault.DataError](err); ok {
@@ -233,7 +234,8 @@ func decodeMetadata(meta map[string]string) (Header, error) {
 	var h Header
 	text, ok := meta[keyHeader]
 	if !ok {
-		return h, bad(ErrForeign, "it is a safetensors file without the metadata key %q: want a model file", keyHeader)
+		return h, bad(ErrForeign, "it is a safetensors file without the metadata key %q: want a model file",
+			keyHeader)
 	}
 	var v struct {
 		FormatVersion int `json:"format_version"`
@@ -272,9 +274,11 @@ func placeTensors(raw map[string]json.RawMessage, length int64) ([]entry, error)
 	for _, e := range entries {
 		switch {
 		case e.begin != at:
-			return nil, bad(ErrCorrupted, "tensor %q begins at %d: want %d, without gap or overlap", e.name, e.begin, at)
+			return nil, bad(ErrCorrupted, "tensor %q begins at %d: want %d, without gap or overlap", e.name,
+				e.begin, at)
 		case e.begin%int64(e.dtype.size()) != 0:
-			return nil, bad(ErrCorrupted, "tensor %q begins at %d: want a multiple of %d", e.name, e.begin, e.dtype.size())
+			return nil, bad(ErrCorrupted, "tensor %q begins at %d: want a multiple of %d", e.name, e.begin,
+				e.dtype.size())
 		}
 		at = e.end
 	}
@@ -341,7 +345,8 @@ func readTensors(r io.Reader, entries []entry, sum string) (map[string]Tensor, e
 			hi := min(at+chunkElements, n)
 			part := buf[:(hi-at)*e.dtype.size()]
 			if _, err := io.ReadFull(r, part); err == io.EOF || err == io.ErrUnexpectedEOF {
-				return nil, bad(ErrTruncated, "it became shorter during reading: want a file that does not change")
+				return nil, bad(ErrTruncated,
+					"it became shorter during reading: want a file that does not change")
 			} else if err != nil {
 				return nil, err
 			}

@@ -82,18 +82,22 @@ func (f *File) layout() ([]entry, error) {
 		case t.DType() == "":
 			return nil, fmt.Errorf("model: tensor %q: want exactly one of its slices set", name)
 		case len(t.Shape) > maxDims:
-			return nil, fmt.Errorf("model: tensor %q has %d dimensions: want at most %d", name, len(t.Shape), maxDims)
+			return nil, fmt.Errorf("model: tensor %q has %d dimensions: want at most %d", name, len(t.Shape),
+				maxDims)
 		case err != nil:
 			return nil, fmt.Errorf("model: tensor %q: %w", name, err)
 		case n != t.Len():
-			return nil, fmt.Errorf("model: tensor %q has %d values, shape %s: want %d", name, t.Len(), shapeString(t.Shape), n)
+			return nil, fmt.Errorf("model: tensor %q has %d values, shape %s: want %d", name, t.Len(),
+				shapeString(t.Shape), n)
 		}
 		entries = append(entries, entry{name: name, dtype: t.DType(), shape: t.Shape})
 	}
 	if len(entries) >= maxMembers { // the metadata is a member too
 		return nil, fmt.Errorf("model: %d tensors: want fewer than %d", len(entries), maxMembers)
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(b.dtype.size(), a.dtype.size()) })
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		return cmp.Compare(b.dtype.size(), a.dtype.size())
+	})
 	var at int64
 	for i := range entries {
 		e := &entries[i]
@@ -107,7 +111,8 @@ func (f *File) layout() ([]entry, error) {
 func (f *File) encodeHeader(entries []entry, dataSum string) ([]byte, error) {
 	h := f.Header
 	if h.FormatVersion != 0 && h.FormatVersion != FormatVersion {
-		return nil, fmt.Errorf("model: cannot write format version %d: want %d", h.FormatVersion, FormatVersion)
+		return nil, fmt.Errorf("model: cannot write format version %d: want %d", h.FormatVersion,
+			FormatVersion)
 	}
 	h.FormatVersion = FormatVersion
 	text, err := marshal(h)
@@ -138,7 +143,8 @@ func (f *File) encodeHeader(entries []entry, dataSum string) ([]byte, error) {
 }
 
 func headerTooLong(length int) error {
-	return fmt.Errorf("model: header needs %d bytes: want at most %d; put large values into tensors", length, maxHeader)
+	return fmt.Errorf("model: header needs %d bytes: want at most %d; put large values into tensors", length,
+		maxHeader)
 }
 
 func encodeMembers(buf *bytes.Buffer, meta map[string]string, entries []entry) error {
@@ -147,7 +153,9 @@ func encodeMembers(buf *bytes.Buffer, meta map[string]string, entries []entry) e
 		return err
 	}
 	fmt.Fprintf(buf, "{%q:%s", metadataName, text)
-	byName := slices.SortedFunc(slices.Values(entries), func(a, b entry) int { return cmp.Compare(a.name, b.name) })
+	byName := slices.SortedFunc(slices.Values(entries), func(a, b entry) int {
+		return cmp.Compare(a.name, b.name)
+	})
 	for _, e := range byName {
 		name, err := marshal(e.name)
 		if err != nil {
@@ -183,7 +191,9 @@ func marshal(v any) ([]byte, error) {
 func checksum(text string, entries []entry) string {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%d %s\n", len(text), text)
-	byName := slices.SortedFunc(slices.Values(entries), func(a, b entry) int { return cmp.Compare(a.name, b.name) })
+	byName := slices.SortedFunc(slices.Values(entries), func(a, b entry) int {
+		return cmp.Compare(a.name, b.name)
+	})
 	for _, e := range byName {
 		fmt.Fprintf(hash, "%d %s %s %v %d %d\n", len(e.name), e.name, e.dtype, e.shape, e.begin, e.end)
 	}

@@ -81,24 +81,38 @@ func TestDefault(t *testing.T) {
 func TestFields(t *testing.T) {
 	type c = param.Choice
 	want := []param.Field{
-		{Name: "rank", Meaning: "directions", Zero: "none", Type: param.Int, Default: "root", Range: ">= 0", Words: []c{{"root", "the root of the points"}, {"all", ""}}, Help: "directions; root: the root of the points; 0: none"},
+		{Name: "rank", Meaning: "directions", Zero: "none", Type: param.Int, Default: "root", Range: ">= 0",
+			Words: []c{{"root", "the root of the points"}, {"all", ""}},
+			Help:  "directions; root: the root of the points; 0: none"},
 		{Name: "dims", Meaning: "columns", Type: param.Int, Default: "0", Range: ">= 0", Help: "columns"},
-		{Name: "loss", Meaning: "loss", Type: param.Text, Default: "linear", Choices: []c{{"linear", ""}, {"hinge", "twice the loss"}}, Help: "loss: linear or hinge (twice the loss)"},
+		{Name: "loss", Meaning: "loss", Type: param.Text, Default: "linear",
+			Choices: []c{{"linear", ""}, {"hinge", "twice the loss"}},
+			Help:    "loss: linear or hinge (twice the loss)"},
 		{
-			Name: "graph", Meaning: "neighbors", Type: param.Text, Default: "knn", Choices: []c{{"knn", "nearest, either way"}, {"eps:R", ""}, {"@FILE", "distances"}}, File: "distances",
-			Help: "neighbors: knn (nearest, either way), eps:R or @FILE (distances)",
+			Name: "graph", Meaning: "neighbors", Type: param.Text, Default: "knn",
+			Choices: []c{{"knn", "nearest, either way"}, {"eps:R", ""}, {"@FILE", "distances"}},
+			File:    "distances",
+			Help:    "neighbors: knn (nearest, either way), eps:R or @FILE (distances)",
 		},
-		{Name: "near", Meaning: "neighbors of a point", Type: param.Int, Default: "7", Range: ">= 1", Help: "neighbors of a point, >= 1"},
-		{Name: "heat", Meaning: "true weighs edges", Type: param.Bool, Default: "true", Help: "true weighs edges"},
-		{Name: "tol", Meaning: "change that ends the fit", Type: param.Float, Default: "1e-3", Range: "> 0, < 1", Help: "change that ends the fit, > 0, < 1"},
+		{Name: "near", Meaning: "neighbors of a point", Type: param.Int, Default: "7", Range: ">= 1",
+			Help: "neighbors of a point, >= 1"},
+		{Name: "heat", Meaning: "true weighs edges", Type: param.Bool, Default: "true",
+			Help: "true weighs edges"},
+		{Name: "tol", Meaning: "change that ends the fit", Type: param.Float, Default: "1e-3",
+			Range: "> 0, < 1", Help: "change that ends the fit, > 0, < 1"},
 		{Name: "free", Meaning: "time in seconds", Type: param.Float, Default: "0", Help: "time in seconds"},
-		{Name: "part", Meaning: "share", Type: param.Float, Default: "0", Range: ">= 0, <= 1", Help: "share, >= 0, <= 1"},
-		{Name: "least", Meaning: "eigenvectors", Zero: "a tenth", Type: param.Int, Default: "2", Range: ">= 2", Help: "eigenvectors, >= 2; 0: a tenth"},
-		{Name: "mode", Meaning: "way", Zero: "a", Type: param.Text, Choices: []c{{"a", ""}, {"b", ""}}, Help: "way: a or b; without it a"},
+		{Name: "part", Meaning: "share", Type: param.Float, Default: "0", Range: ">= 0, <= 1",
+			Help: "share, >= 0, <= 1"},
+		{Name: "least", Meaning: "eigenvectors", Zero: "a tenth", Type: param.Int, Default: "2",
+			Range: ">= 2", Help: "eigenvectors, >= 2; 0: a tenth"},
+		{Name: "mode", Meaning: "way", Zero: "a", Type: param.Text, Choices: []c{{"a", ""}, {"b", ""}},
+			Help: "way: a or b; without it a"},
 		{Name: "name", Meaning: "bound", Type: param.Text, Default: "p5", Help: "bound"},
 		{Name: "a", Meaning: "first", Type: param.Float, Default: "0.5", Range: "> 0", Help: "first, > 0"},
-		{Name: "b", Meaning: "second", Instead: "a", Type: param.Float, Range: "> 0", Help: "second, > 0; instead of a"},
-		{Name: "c", Meaning: "third", Instead: "a", Type: param.Float, Range: "> 0", Help: "third, > 0; instead of a"},
+		{Name: "b", Meaning: "second", Instead: "a", Type: param.Float, Range: "> 0",
+			Help: "second, > 0; instead of a"},
+		{Name: "c", Meaning: "third", Instead: "a", Type: param.Float, Range: "> 0",
+			Help: "third, > 0; instead of a"},
 	}
 	got := param.Fields(params{})
 	if len(got) != len(want) {
@@ -135,7 +149,8 @@ func TestSet(t *testing.T) {
 		name, value, _ := strings.Cut(text, "=")
 		got, want := defaults(), defaults()
 		change(&want)
-		if err := param.Set(&got, "test", map[string]string{name: value}); err != nil || !reflect.DeepEqual(got, want) {
+		if err := param.Set(&got, "test", map[string]string{name: value}); err != nil ||
+			!reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, error %v: want %+v", text, got, err, want)
 		}
 		if err := param.Validate(got); err != nil {
@@ -181,7 +196,8 @@ func TestSetRefuses(t *testing.T) {
 		p := defaults()
 		err := param.Set(&p, "test", given)
 		_, typed := errors.AsType[*fault.ParamError](err)
-		if !typed || err.Error() != want && !(strings.HasSuffix(want, "want ") && strings.HasPrefix(err.Error(), want)) {
+		if !typed || err.Error() != want &&
+			!(strings.HasSuffix(want, "want ") && strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("%s: error %v\nwant %s", text, err, want)
 		}
 	}
@@ -193,25 +209,45 @@ func TestValidate(t *testing.T) {
 		change func(*params)
 		want   string
 	}{
-		"a number with a name":    {func(p *params) { p.Rank = -2 }, ""},
-		"no name":                 {func(p *params) { p.Rank = -3 }, "rank is -3: want an integer >= 0, or root, or all (0: none)"},
-		"large":                   {func(p *params) { p.Dims = math.MaxInt32 + 1 }, ""},
-		"negative":                {func(p *params) { p.Dims = -1 }, "dims is -1: want an integer >= 0"},
-		"another loss":            {func(p *params) { p.Loss = "square" }, `loss is "square": want one of linear, hinge`},
-		"no loss":                 {func(p *params) { p.Loss = "" }, `loss is "": want one of linear, hinge`},
-		"a value of programs":     {func(p *params) { p.Graph = "given" }, ""},
-		"no graph":                {func(p *params) { p.Graph = "" }, `graph is "": want one of knn, eps:R, @FILE`},
-		"in an embedded struct":   {func(p *params) { p.Near = 0 }, "near is 0: want an integer >= 1"},
-		"NaN":                     {func(p *params) { p.Tol = math.NaN() }, "tol is NaN: want a number > 0 and < 1"},
-		"infinite":                {func(p *params) { p.Free = math.Inf(-1) }, "free is -Inf: want a finite number"},
-		"0 with a meaning":        {func(p *params) { p.Least = 0 }, ""},
-		"below the range":         {func(p *params) { p.Least = 1 }, "least is 1: want an integer >= 2 (0: a tenth)"},
+		"a number with a name": {func(p *params) { p.Rank = -2 }, ""},
+		"no name": {func(p *params) {
+			p.Rank = -3
+		}, "rank is -3: want an integer >= 0, or root, or all (0: none)"},
+		"large":    {func(p *params) { p.Dims = math.MaxInt32 + 1 }, ""},
+		"negative": {func(p *params) { p.Dims = -1 }, "dims is -1: want an integer >= 0"},
+		"another loss": {func(p *params) {
+			p.Loss = "square"
+		}, `loss is "square": want one of linear, hinge`},
+		"no loss":             {func(p *params) { p.Loss = "" }, `loss is "": want one of linear, hinge`},
+		"a value of programs": {func(p *params) { p.Graph = "given" }, ""},
+		"no graph": {func(p *params) {
+			p.Graph = ""
+		}, `graph is "": want one of knn, eps:R, @FILE`},
+		"in an embedded struct": {func(p *params) { p.Near = 0 }, "near is 0: want an integer >= 1"},
+		"NaN": {func(p *params) {
+			p.Tol = math.NaN()
+		}, "tol is NaN: want a number > 0 and < 1"},
+		"infinite": {func(p *params) {
+			p.Free = math.Inf(-1)
+		}, "free is -Inf: want a finite number"},
+		"0 with a meaning": {func(p *params) { p.Least = 0 }, ""},
+		"below the range": {func(p *params) {
+			p.Least = 1
+		}, "least is 1: want an integer >= 2 (0: a tenth)"},
 		"no text, with a meaning": {func(p *params) { p.Mode = "" }, ""},
 		"another of the group":    {func(p *params) { p.A, p.B = 0, 1 }, ""},
-		"two of the group":        {func(p *params) { p.B, p.C = 1, 2 }, "a is given together with b and c: want one of them: they set the same number"},
-		"none of the group":       {func(p *params) { p.A = 0 }, "a is 0: want a finite number > 0 (or give b or c)"},
-		"a bad one of the group":  {func(p *params) { p.A, p.B = 0, -1 }, "b is -1: want a finite number > 0"},
-		"two mistakes":            {func(p *params) { p.Tol, p.Dims = 7, -1 }, "dims is -1: want an integer >= 0"},
+		"two of the group": {func(p *params) {
+			p.B, p.C = 1, 2
+		}, "a is given together with b and c: want one of them: they set the same number"},
+		"none of the group": {func(p *params) {
+			p.A = 0
+		}, "a is 0: want a finite number > 0 (or give b or c)"},
+		"a bad one of the group": {func(p *params) {
+			p.A, p.B = 0, -1
+		}, "b is -1: want a finite number > 0"},
+		"two mistakes": {func(p *params) {
+			p.Tol, p.Dims = 7, -1
+		}, "dims is -1: want an integer >= 0"},
 	} {
 		p := defaults()
 		c.change(&p)
@@ -266,8 +302,10 @@ func TestBadTags(t *testing.T) {
 
 // Any text is refused with a typed error that names the parameter, or gives valid parameters.
 func FuzzSet(f *testing.F) {
-	for _, name := range []string{"rank", "dims", "loss", "graph", "heat", "tol", "free", "least", "mode", "name", "a", "b"} {
-		for _, text := range []string{"root", "-1", "0", "1e-3", "hinge", "eps:2", "@x", "NaN", "true", " 7 ", "9999999999"} {
+	for _, name := range []string{"rank", "dims", "loss", "graph", "heat", "tol", "free", "least", "mode",
+		"name", "a", "b"} {
+		for _, text := range []string{"root", "-1", "0", "1e-3", "hinge", "eps:2", "@x", "NaN", "true", " 7 ",
+			"9999999999"} {
 			f.Add(name, text)
 		}
 	}

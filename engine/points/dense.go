@@ -83,7 +83,8 @@ func CheckFinite(data []float64, d, first int) error {
 }
 
 func badValue(row, col int, v float64) error {
-	return &fault.DataError{Row: row, Column: strconv.Itoa(col), Err: fmt.Errorf("value is %v: want a finite number", v)}
+	return &fault.DataError{Row: row, Column: strconv.Itoa(col),
+		Err: fmt.Errorf("value is %v: want a finite number", v)}
 }
 
 // checkLength returns a ShapeError unless n, d >= 0 and got == n*d.
@@ -228,7 +229,9 @@ func Narrow(x *Dense) (*Single, error) {
 	for k, v := range x.Data {
 		w := float32(v)
 		if w-w != 0 {
-			return nil, &fault.DataError{Row: k / x.D, Column: strconv.Itoa(k % x.D), Err: fmt.Errorf("value is %g, beyond single precision: want at most %.2g; standardize the data", v, math.MaxFloat32)}
+			return nil, &fault.DataError{Row: k / x.D, Column: strconv.Itoa(k % x.D),
+				Err: fmt.Errorf("value is %g, beyond single precision: want at most %.2g; standardize the "+
+					"data", v, math.MaxFloat32)}
 		}
 		out.Data[k] = w
 	}

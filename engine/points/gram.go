@@ -61,7 +61,9 @@ func (p *Gram) readDiagonal() error {
 	p.Diagonal = make([]float64, p.N)
 	for i, r := range p.Reference {
 		if r < 0 {
-			return &fault.DataError{Row: i, Err: fmt.Errorf("the object is not one of the %d reference objects, so the matrix does not contain its inner product with itself: want the diagonal given", p.M)}
+			return &fault.DataError{Row: i,
+				Err: fmt.Errorf("the object is not one of the %d reference objects, so the matrix does not "+
+					"contain its inner product with itself: want the diagonal given", p.M)}
 		}
 		p.Diagonal[i] = p.Data[i*p.M+r]
 	}
@@ -93,7 +95,8 @@ func (p *Gram) Row(i int) []float64 { return p.Data[i*p.M : (i+1)*p.M : (i+1)*p.
 // Select returns the objects at rows, in that order. All columns are kept: the reference objects
 // stay the same. Cost: O(len(rows) m).
 func (p *Gram) Select(rows []int) Points {
-	out := &Gram{N: len(rows), M: p.M, Data: selectRows(p.Data, p.N, p.M, rows), Semidefinite: p.Semidefinite, Noise: p.Noise}
+	out := &Gram{N: len(rows), M: p.M, Data: selectRows(p.Data, p.N, p.M, rows), Semidefinite: p.Semidefinite,
+		Noise: p.Noise}
 	out.Diagonal = selectRows(p.Diagonal, p.N, 1, rows)
 	out.Reference = make([]int, len(rows))
 	for i, r := range rows {
@@ -111,7 +114,8 @@ func (p *Gram) Validate() error {
 		return asData(err)
 	}
 	if len(p.Diagonal) != p.N {
-		return asData(&fault.ShapeError{What: "length of the diagonal", Got: len(p.Diagonal), Want: fmt.Sprintf("%d, one for each object", p.N)})
+		return asData(&fault.ShapeError{What: "length of the diagonal", Got: len(p.Diagonal),
+			Want: fmt.Sprintf("%d, one for each object", p.N)})
 	}
 	if err := p.checkReference(); err != nil {
 		return asData(err)
@@ -124,9 +128,11 @@ func (p *Gram) Validate() error {
 		return err
 	}
 	if p.distances() {
-		return fault.Data("", "the Gram matrix looks like a matrix of distances, with a diagonal of 0 and no negative entry: "+
-			"want inner products; those of n rows with Euclidean distances D are -1/2 J D^2 J, of the squared distances D^2 "+
-			"and J = I - 11'/n")
+		return fault.Data("",
+			"the Gram matrix looks like a matrix of distances, with a diagonal of 0 and no negative entry: "+
+				"want inner products; those of n rows with Euclidean distances D are -1/2 J D^2 J, of the "+
+				"squared distances D^2 "+
+				"and J = I - 11'/n")
 	}
 	if SinglePrecision(p.Data) {
 		slack *= singleTolerance / tolerance
@@ -171,11 +177,13 @@ func SinglePrecision(values []float64) bool {
 
 func (p *Gram) checkReference() error {
 	if len(p.Reference) != p.N {
-		return &fault.ShapeError{What: "number of references", Got: len(p.Reference), Want: fmt.Sprintf("%d, one for each object", p.N)}
+		return &fault.ShapeError{What: "number of references", Got: len(p.Reference),
+			Want: fmt.Sprintf("%d, one for each object", p.N)}
 	}
 	for i, r := range p.Reference {
 		if r < -1 || r >= p.M {
-			return &fault.ShapeError{What: fmt.Sprintf("reference of object %d", i), Got: r, Want: fmt.Sprintf("a column from 0 to %d, or -1", p.M-1)}
+			return &fault.ShapeError{What: fmt.Sprintf("reference of object %d", i), Got: r,
+				Want: fmt.Sprintf("a column from 0 to %d, or -1", p.M-1)}
 		}
 	}
 	return nil
@@ -184,10 +192,14 @@ func (p *Gram) checkReference() error {
 func (p *Gram) checkDiagonal(slack float64) error {
 	for i, v := range p.Diagonal {
 		if math.IsNaN(v) || math.IsInf(v, 0) || v < -slack {
-			return &fault.DataError{Row: i, Column: "diagonal", Err: fmt.Errorf("inner product of the object with itself is %v: want a finite number >= 0", v)}
+			return &fault.DataError{Row: i, Column: "diagonal",
+				Err: fmt.Errorf("inner product of the object with itself is %v: want a finite number >= 0",
+					v)}
 		}
 		if r := p.Reference[i]; r >= 0 && math.Abs(p.Data[i*p.M+r]-v) > slack {
-			return &fault.DataError{Row: i, Column: "diagonal", Err: fmt.Errorf("inner product of the object with itself is %v, but %v in column %d of the matrix: want them equal", v, p.Data[i*p.M+r], r)}
+			return &fault.DataError{Row: i, Column: "diagonal",
+				Err: fmt.Errorf("inner product of the object with itself is %v, but %v in column %d of the "+
+					"matrix: want them equal", v, p.Data[i*p.M+r], r)}
 		}
 	}
 	return nil
@@ -217,7 +229,9 @@ func (p *Gram) checkSymmetricBlock(i0, i1, j0, j1 int, slack float64) error {
 		for j := j0; j < min(j1, i); j++ {
 			a, b := p.Data[i*p.M+j], p.Data[j*p.M+i]
 			if math.Abs(a-b) > slack {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("entry is %v, but %v at row %d, column %d: want a symmetric matrix", a, b, j, i)}
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j),
+					Err: fmt.Errorf("entry is %v, but %v at row %d, column %d: want a symmetric matrix", a, b,
+						j, i)}
 			}
 		}
 	}

@@ -149,7 +149,8 @@ func TestCompact(t *testing.T) {
 			}
 		}
 	}
-	if c, columns := (&CSR{N: 2, D: math.MaxInt32, Start: []int{0, 0, 0}}).Compact(); c.D != 0 || columns == nil {
+	if c, columns := (&CSR{N: 2, D: math.MaxInt32, Start: []int{0, 0, 0}}).Compact(); c.D != 0 ||
+		columns == nil {
 		t.Errorf("points without values: %d features, columns %v", c.D, columns)
 	}
 }

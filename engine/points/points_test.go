@@ -95,7 +95,8 @@ func TestSelect(t *testing.T) {
 				}
 				q := p.Select(rows)
 				if q.Len() != len(rows) || q.Dim() != p.Dim() {
-					t.Fatalf("selected %d of dimension %d, want %d of %d", q.Len(), q.Dim(), len(rows), p.Dim())
+					t.Fatalf("selected %d of dimension %d, want %d of %d", q.Len(), q.Dim(), len(rows),
+						p.Dim())
 				}
 				if err := q.Validate(); err != nil {
 					t.Fatalf("selection is not valid: %v", err)
@@ -124,15 +125,18 @@ func TestSelectCopies(t *testing.T) {
 	d := &points.Dense{N: 2, D: 2, Data: []float64{1, 2, 3, 4}}
 	c := &points.CSR{N: 1, D: 2, Start: []int{0, 2}, Col: []int32{0, 1}, Val: []float64{5, 6}}
 	g, _ := points.NewGram(2, 2, []float64{1, 0, 0, 1}, nil, nil)
-	d2, c2, g2 := d.Select([]int{1}).(*points.Dense), c.Select([]int{0}).(*points.CSR), g.Select([]int{1}).(*points.Gram)
+	d2, c2, g2 := d.Select([]int{1}).(*points.Dense), c.Select([]int{0}).(*points.CSR),
+		g.Select([]int{1}).(*points.Gram)
 	d2.Data[0], c2.Val[0], c2.Col[0], g2.Data[1], g2.Diagonal[0], g2.Reference[0] = -1, -1, 1, -1, -1, -1
-	if d.Data[2] != 3 || c.Val[0] != 5 || c.Col[0] != 0 || g.Data[3] != 1 || g.Diagonal[1] != 1 || g.Reference[1] != 1 {
+	if d.Data[2] != 3 || c.Val[0] != 5 || c.Col[0] != 0 || g.Data[3] != 1 || g.Diagonal[1] != 1 ||
+		g.Reference[1] != 1 {
 		t.Error("a write to the selection reached the original")
 	}
 }
 
 func TestSelectOutOfRange(t *testing.T) {
-	for _, p := range []points.Points{&points.Dense{N: 2}, &points.CSR{N: 2, Start: []int{0, 0, 0}}, &points.Gram{N: 2, Diagonal: make([]float64, 2), Reference: []int{-1, -1}}} {
+	for _, p := range []points.Points{&points.Dense{N: 2}, &points.CSR{N: 2, Start: []int{0, 0, 0}},
+		&points.Gram{N: 2, Diagonal: make([]float64, 2), Reference: []int{-1, -1}}} {
 		for _, r := range []int{-1, 2} {
 			func() {
 				defer func() {
@@ -174,7 +178,8 @@ func TestConstructorsReject(t *testing.T) {
 		{"csr first start", csr(1, 2, []int{1, 1}, []int32{0}, 1), -1, "", "start of row 0"},
 		{"csr last start", csr(1, 2, []int{0, 0}, []int32{0}, 1), -1, "", "number of values"},
 		{"csr falling start", csr(2, 2, []int{0, 2, 1}, []int32{0}, 1), 0, "", "row ends at value 2"},
-		{"csr falling start below", csr(3, 2, []int{0, 1, 0, 1}, []int32{0}, 1), 1, "", "row ends at value 0"},
+		{"csr falling start below", csr(3, 2, []int{0, 1, 0, 1}, []int32{0}, 1), 1, "",
+			"row ends at value 0"},
 		{"csr lengths", csr(1, 2, []int{0, 1}, []int32{0}, 1, 2), -1, "", "one for each value"},
 		{"csr column", csr(1, 2, []int{0, 1}, []int32{2}, 1), 0, "2", "want 0 to 1"},
 		{"csr negative column", csr(1, 2, []int{0, 1}, []int32{-1}, 1), 0, "-1", "want 0 to 1"},
@@ -186,9 +191,11 @@ func TestConstructorsReject(t *testing.T) {
 		{"gram negative diagonal", gram(1, 2, []float64{1, 1}, []float64{-1}, nil), 0, "diagonal", ">= 0"},
 		{"gram missing diagonal", gram(1, 2, []float64{1, 1}, nil, nil), 0, "", "diagonal given"},
 		{"gram short diagonal", gram(1, 2, []float64{1, 1}, []float64{}, nil), -1, "", "one for each object"},
-		{"gram contradicted diagonal", gram(1, 2, []float64{1, 2}, []float64{1}, []int{1}), 0, "diagonal", "column 1"},
+		{"gram contradicted diagonal", gram(1, 2, []float64{1, 2}, []float64{1}, []int{1}), 0, "diagonal",
+			"column 1"},
 		{"gram reference", gram(1, 2, []float64{1, 2}, []float64{1}, []int{2}), -1, "", "from 0 to 1"},
-		{"gram references", gram(1, 2, []float64{1, 2}, []float64{1}, []int{0, 1}), -1, "", "one for each object"},
+		{"gram references", gram(1, 2, []float64{1, 2}, []float64{1}, []int{0, 1}), -1, "",
+			"one for each object"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -214,7 +221,8 @@ func TestConstructorsReject(t *testing.T) {
 
 func TestGramDefaults(t *testing.T) {
 	square, err := points.NewGram(2, 2, []float64{4, 1, 1, 9}, nil, nil)
-	if err != nil || !slices.Equal(square.Diagonal, []float64{4, 9}) || !slices.Equal(square.Reference, []int{0, 1}) {
+	if err != nil || !slices.Equal(square.Diagonal, []float64{4, 9}) ||
+		!slices.Equal(square.Reference, []int{0, 1}) {
 		t.Errorf("square: %+v, %v", square, err)
 	}
 	wide, err := points.NewGram(1, 2, []float64{1, 2}, []float64{3}, nil)
@@ -271,7 +279,8 @@ func TestBytes(t *testing.T) {
 	dense := &points.Dense{N: 2, D: 3, Data: make([]float64, 6)}
 	sparse := &points.CSR{N: 2, D: 3, Start: []int{0, 1, 3}, Col: []int32{0, 1, 2}, Val: []float64{1, 2, 3}}
 	sequences := &points.Sequences{Alphabet: "ab", Start: []int{0, 2, 5}, Letters: []byte("ababa")}
-	gram := &points.Gram{N: 2, M: 2, Data: []float64{1, 0, 0, 1}, Diagonal: []float64{1, 1}, Reference: []int{0, 1}}
+	gram := &points.Gram{N: 2, M: 2, Data: []float64{1, 0, 0, 1}, Diagonal: []float64{1, 1},
+		Reference: []int{0, 1}}
 	for _, c := range []struct {
 		x    points.Points
 		want int64
@@ -303,7 +312,9 @@ func TestGramOfDistances(t *testing.T) {
 		"negative entries":      {2, 2, []float64{0, -3, -3, 0}, nil, nil, false},
 	} {
 		_, err := points.NewGram(c.n, c.m, c.data, c.diagonal, c.reference)
-		if refused := err != nil && strings.Contains(err.Error(), "matrix of distances"); refused != c.refused || !refused && err != nil {
+		if refused := err != nil &&
+			strings.Contains(err.Error(), "matrix of distances"); refused != c.refused || !refused &&
+			err != nil {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -324,10 +335,12 @@ func drawMixed(t *rapid.T) *points.Mixed {
 	for range rapid.IntRange(0, 4).Draw(t, "columns") {
 		c := points.Column{Name: rapid.StringMatching(`[a-c]{1,2}`).Draw(t, "name")}
 		if rapid.Bool().Draw(t, "text") {
-			c.Levels = rapid.SliceOfNDistinct(rapid.StringMatching(`[a-d]{0,3}`), 1, 4, rapid.ID).Draw(t, "levels")
+			c.Levels = rapid.SliceOfNDistinct(rapid.StringMatching(`[a-d]{0,3}`), 1, 4, rapid.ID).Draw(t,
+				"levels")
 			c.Codes = rapid.SliceOfN(rapid.Int32Range(-1, int32(len(c.Levels)-1)), n, n).Draw(t, "codes")
 		} else {
-			c.Numbers = rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-9, 9), rapid.Just(math.NaN())), n, n).Draw(t, "numbers")
+			c.Numbers = rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-9, 9), rapid.Just(math.NaN())), n,
+				n).Draw(t, "numbers")
 		}
 		p.Columns = append(p.Columns, c)
 	}
@@ -452,10 +465,12 @@ func TestNewSingle(t *testing.T) {
 		t.Errorf("six values of 2 x 2: %v", err)
 	}
 	var bad *fault.DataError
-	if _, err := points.NewSingle(2, 3, []float32{0, 0, 0, 0, float32(math.NaN()), 0}); !errors.As(err, &bad) || bad.Row != 1 || bad.Column != "1" {
+	if _, err := points.NewSingle(2, 3, []float32{0, 0, 0, 0, float32(math.NaN()), 0}); !errors.As(err,
+		&bad) || bad.Row != 1 || bad.Column != "1" {
 		t.Errorf("a NaN: %v", err)
 	}
-	if _, err := points.Narrow(&points.Dense{N: 1, D: 2, Data: []float64{0, 1e300}}); !errors.As(err, &bad) || bad.Row != 0 || bad.Column != "1" {
+	if _, err := points.Narrow(&points.Dense{N: 1, D: 2, Data: []float64{0, 1e300}}); !errors.As(err, &bad) ||
+		bad.Row != 0 || bad.Column != "1" {
 		t.Errorf("a value beyond float32: %v", err)
 	}
 }

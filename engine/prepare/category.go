@@ -70,7 +70,9 @@ func newCategory(texts []string, counts []int, missing, limit int) *category {
 	}
 	rare := make([]bool, len(order))
 	if len(order) >= limit {
-		slices.SortStableFunc(rank, func(a, b int) int { return cmp.Compare(frequency(order[a]), frequency(order[b])) })
+		slices.SortStableFunc(rank, func(a, b int) int {
+			return cmp.Compare(frequency(order[a]), frequency(order[b]))
+		})
 		for _, i := range rank[:len(order)-limit+1] {
 			rare[i] = true
 		}
@@ -114,7 +116,8 @@ func (c *category) place(text string) int32 {
 		return int32(k)
 	}
 	if c.pool {
-		if _, found := slices.BinarySearch(c.pooled, hash(text)); found || len(c.pooled) == 0 && !c.missingPooled {
+		if _, found := slices.BinarySearch(c.pooled, hash(text)); found || len(c.pooled) == 0 &&
+			!c.missingPooled {
 			return int32(c.size() - 1)
 		}
 	}
@@ -230,7 +233,8 @@ func findPair(texts []string, asked bool) (pair [2]string, ok bool) {
 	slices.Sort(found)
 	for _, b := range booleans {
 		have := func(text string) bool { return slices.Contains(found, text) }
-		if len(found) == 2 && have(b[0]) && have(b[1]) || asked && len(found) == 1 && (have(b[0]) || have(b[1])) {
+		if len(found) == 2 && have(b[0]) && have(b[1]) || asked && len(found) == 1 &&
+			(have(b[0]) || have(b[1])) {
 			return b, true
 		}
 	}

@@ -13,14 +13,16 @@ const secondsOfDay = 24 * 60 * 60
 var layouts = makeLayouts()
 
 // dayLayouts are the formats of dates that may be followed by a time of day.
-var dayLayouts = []string{"2006-1-2", "2006/1/2", "2.1.2006", monthFirst, dayFirst, "2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"}
+var dayLayouts = []string{"2006-1-2", "2006/1/2", "2.1.2006", monthFirst, dayFirst, "2 Jan 2006",
+	"2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"}
 
 func makeLayouts() []string {
 	var list []string
 	for _, day := range dayLayouts {
 		list = append(list, day, day+" 15:04", day+" 15:04:05", day+" 3:04 PM", day+" 3:04:05 PM")
 	}
-	return append(list, "2006-1-2T15:04", "2006-1-2T15:04:05", time.RFC3339, "2006-1-2T15:04Z07:00", "2006-1-2 15:04:05Z07:00", "2006-1-2 15:04:05 -0700",
+	return append(list, "2006-1-2T15:04", "2006-1-2T15:04:05", time.RFC3339, "2006-1-2T15:04Z07:00",
+		"2006-1-2 15:04:05Z07:00", "2006-1-2 15:04:05 -0700",
 		"20060102", "20060102T150405Z0700", time.RFC1123Z, "2006-1", "15:04", "15:04:05")
 }
 
@@ -41,7 +43,9 @@ func parseDate(layout, text string) (time.Time, bool) {
 		return t, false
 	}
 	if !strings.Contains(layout, "2006") { // a time of day
-		t = time.Unix(0, 0).UTC().Add(time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond()))
+		t = time.Unix(0, 0).UTC().Add(time.Duration(t.Hour())*time.Hour +
+			time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second +
+			time.Duration(t.Nanosecond()))
 	}
 	return t, true
 }
@@ -104,7 +108,8 @@ func findLayout(texts []string, asked Kind) (layout, doubt string) {
 	for _, text := range sample {
 		any := false
 		for k, l := range layouts {
-			if l == "20060102" && asked == "" || !plausible(text) || other != "" && strings.HasPrefix(l, other) {
+			if l == "20060102" && asked == "" || !plausible(text) || other != "" &&
+				strings.HasPrefix(l, other) {
 				continue
 			}
 			if _, ok := parseDate(l, text); ok {
@@ -147,7 +152,8 @@ func findLayout(texts []string, asked Kind) (layout, doubt string) {
 		}
 	}
 	if len(best) > 1 && strings.HasPrefix(best[0], monthFirst) {
-		doubt = "no day is above 12: the dates are read with the month first; want the kind day-first if they have the day first"
+		doubt = "no day is above 12: the dates are read with the month first; want the kind day-first if " +
+			"they have the day first"
 	}
 	return best[0], doubt
 }

@@ -31,7 +31,8 @@ func Fit(d *dataset.Data, o Options) (t dataset.Transform, columns []Column, err
 		return nil, nil, err
 	}
 	if _, gram := d.Points.(*points.Gram); s.Gram != "" && !gram {
-		return nil, nil, &fault.ParamError{Param: "gram", Value: s.Gram, Want: "none: the points are no Gram matrix"}
+		return nil, nil, &fault.ParamError{Param: "gram", Value: s.Gram,
+			Want: "none: the points are no Gram matrix"}
 	}
 	var names []string
 	switch x := d.Points.(type) {
@@ -86,7 +87,8 @@ func fitOther(p points.Points, s *settings) (dataset.Transform, error) {
 		{"text", s.Text != "", s.Text},
 	} {
 		if o.given {
-			return nil, &fault.ParamError{Param: o.name, Value: o.value, Want: "none: the points are no table with columns"}
+			return nil, &fault.ParamError{Param: o.name, Value: o.value,
+				Want: "none: the points are no table with columns"}
 		}
 	}
 	if s.Scale == scaleStandardize || s.Scale == scaleRobust {
@@ -222,7 +224,9 @@ func (f *fit) oneNumber(g *finding, x *points.Column, from source, asked bool, w
 	g.Kind = from.kind
 	values, err := from.read(x)
 	if err == nil {
-		g.numbers, err = statistics(values, work, func(sorted []float64) float64 { return f.fill(sorted, from.kind) })
+		g.numbers, err = statistics(values, work, func(sorted []float64) float64 {
+			return f.fill(sorted, from.kind)
+		})
 	}
 	if err != nil {
 		if e, ok := errors.AsType[*fault.DataError](err); ok {
@@ -242,7 +246,8 @@ func (f *fit) oneNumber(g *finding, x *points.Column, from source, asked bool, w
 	case !asked && from.kind == Number && f.identifier(g, x):
 		return
 	}
-	g.column = column{kind: from.kind, indicator: indicator, number: number{source: from, fill: s.fill, scale: 1}}
+	g.column = column{kind: from.kind, indicator: indicator,
+		number: number{source: from, fill: s.fill, scale: 1}}
 	if f.Impute == imputeSides && s.missing > 0 {
 		g.column.number.toSides(s.low, s.high)
 	}
@@ -312,8 +317,11 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 		}
 	}
 	if k := slices.IndexFunc(levels, func(text string) bool { return !utf8.ValidString(text) }); k >= 0 {
-		row := slices.IndexFunc(x.Codes, func(code int32) bool { return code >= 0 && !utf8.ValidString(x.Levels[code]) })
-		g.err = &fault.DataError{Row: row, Column: x.Name, Err: fmt.Errorf("the text %q is not UTF-8: want UTF-8 in all cells", short(levels[k]))}
+		row := slices.IndexFunc(x.Codes, func(code int32) bool {
+			return code >= 0 && !utf8.ValidString(x.Levels[code])
+		})
+		g.err = &fault.DataError{Row: row, Column: x.Name,
+			Err: fmt.Errorf("the text %q is not UTF-8: want UTF-8 in all cells", short(levels[k]))}
 		return
 	}
 	g.Distinct = len(levels)
@@ -328,7 +336,9 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 			return
 		}
 		if kind == Boolean {
-			g.err = &fault.DataError{Row: -1, Column: x.Name, Err: fmt.Errorf("it has %s: want two for a boolean, or the column as a category", count(g.Distinct, "different text"))}
+			g.err = &fault.DataError{Row: -1, Column: x.Name,
+				Err: fmt.Errorf("it has %s: want two for a boolean, or the column as a category",
+					count(g.Distinct, "different text"))}
 			return
 		}
 	}
@@ -344,7 +354,9 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 			return
 		}
 		if kind == Date {
-			g.err = &fault.DataError{Row: firstRow(x), Column: x.Name, Err: fmt.Errorf("%q is not a date: want a format such as %s, %s or %s", g.Example, example(layouts[0]), example("2.1.2006 15:04"), example("Jan 2, 2006"))}
+			g.err = &fault.DataError{Row: firstRow(x), Column: x.Name,
+				Err: fmt.Errorf("%q is not a date: want a format such as %s, %s or %s", g.Example,
+					example(layouts[0]), example("2.1.2006 15:04"), example("Jan 2, 2006"))}
 			return
 		}
 	}
@@ -445,7 +457,8 @@ func (f *fit) transform() (dataset.Transform, error) {
 			f.Scale = scaleNone
 		}
 	}
-	why := map[string]string{scaleStandardize: "standardized", scaleRobust: "scaled by median and quartiles", scaleNone: "as it is"}[f.Scale]
+	why := map[string]string{scaleStandardize: "standardized", scaleRobust: "scaled by median and quartiles",
+		scaleNone: "as it is"}[f.Scale]
 	for _, g := range scaled {
 		s, p := &g.numbers, &g.column.number
 		switch f.Scale {
@@ -459,7 +472,8 @@ func (f *fit) transform() (dataset.Transform, error) {
 	for j := range f.findings {
 		switch g := &f.findings[j]; g.column.kind {
 		case Boolean:
-			g.Does += fmt.Sprintf("0 for %s, 1 for %s", g.column.number.source.pair[0], g.column.number.source.pair[1])
+			g.Does += fmt.Sprintf("0 for %s, 1 for %s", g.column.number.source.pair[0],
+				g.column.number.source.pair[1])
 		case Date:
 			g.Does += ", in days"
 			if f.Cyclic {
@@ -485,7 +499,8 @@ func warnOfScales(scaled []*finding) {
 		}
 	}
 	if low != nil && high.numbers.scale > 10*low.numbers.scale {
-		high.warn(fmt.Sprintf("its standard deviation is %.0f times that of %s, and nothing scales them", high.numbers.scale/low.numbers.scale, low.Name))
+		high.warn(fmt.Sprintf("its standard deviation is %.0f times that of %s, and nothing scales them",
+			high.numbers.scale/low.numbers.scale, low.Name))
 	}
 }
 
@@ -527,7 +542,9 @@ func (f *fit) preparation() (dataset.Transform, error) {
 			continue
 		}
 		if names[g.Name] {
-			return nil, fault.InFile(&fault.DataError{Row: -1, Column: g.Name, Err: errors.New("two columns have this name: want different names, as columns are found by them")}, f.data.Name)
+			return nil, fault.InFile(&fault.DataError{Row: -1, Column: g.Name,
+				Err: errors.New("two columns have this name: want different names, as columns are found by " +
+					"them")}, f.data.Name)
 		}
 		names[g.Name] = true
 		p.columns = append(p.columns, g.column)
@@ -541,12 +558,16 @@ func (f *fit) nothing() error {
 	var list []string
 	for j := range f.findings {
 		g := &f.findings[j]
-		if list = append(list, fmt.Sprintf("%q: %s", g.Name, strings.TrimPrefix(g.Does, "left out: "))); len(list) == 5 && len(f.findings) > 5 {
+		if list = append(list,
+			fmt.Sprintf("%q: %s", g.Name, strings.TrimPrefix(g.Does, "left out: "))); len(list) == 5 &&
+			len(f.findings) > 5 {
 			list = append(list, fmt.Sprintf("%d more", len(f.findings)-5))
 			break
 		}
 	}
-	return fault.Data(f.data.Name, "no column can be used (%s): want a column of numbers, categories, booleans or dates, or one whose kind is given", strings.Join(list, "; "))
+	return fault.Data(f.data.Name,
+		"no column can be used (%s): want a column of numbers, categories, booleans or dates, or one whose "+
+			"kind is given", strings.Join(list, "; "))
 }
 
 // parallel calls f for 0..n-1 on all processors. Every part writes what is its own, so the result

@@ -119,7 +119,8 @@ func TestCustomers(t *testing.T) {
 	p, columns := fit(t, x, prepare.Options{Scale: "none", Indicators: true})
 	want := []string{
 		"name=Doe, Jane", "name=Poe, Edgar", "name=Roe, Ann", "name=Smith, John", "age", "age=(missing)",
-		"plan=basic", "plan=gold", "plan=(missing)", "active", "active=(missing)", "joined", "joined=(missing)",
+		"plan=basic", "plan=gold", "plan=(missing)", "active", "active=(missing)", "joined",
+		"joined=(missing)",
 	}
 	if got := p.Outputs(); !slices.Equal(got, want) {
 		t.Errorf("columns %q: want %q", got, want)
@@ -137,12 +138,14 @@ func TestCustomers(t *testing.T) {
 			t.Errorf("row %d is %v: want %v", i, out.Row(i), want)
 		}
 	}
-	for j, kind := range []prepare.Kind{prepare.Category, prepare.Number, prepare.Category, prepare.Boolean, prepare.Date, prepare.Constant, prepare.Identifier} {
+	for j, kind := range []prepare.Kind{prepare.Category, prepare.Number, prepare.Category, prepare.Boolean,
+		prepare.Date, prepare.Constant, prepare.Identifier} {
 		if columns[j].Kind != kind {
 			t.Errorf("column %+v: want kind %s", columns[j], kind)
 		}
 	}
-	if c := columns[1]; c.Missing != 2 || c.Distinct != 4 || c.Low != 28 || c.High != 50 || c.Example != "30" || c.Outputs != 2 || !strings.HasPrefix(c.Does, "2 missing: median 35.5") {
+	if c := columns[1]; c.Missing != 2 || c.Distinct != 4 || c.Low != 28 || c.High != 50 ||
+		c.Example != "30" || c.Outputs != 2 || !strings.HasPrefix(c.Does, "2 missing: median 35.5") {
 		t.Errorf("column %+v", c)
 	}
 	if got := columns[4].Range(); got != "2023-12-31 to 2024-02-29" {
@@ -163,9 +166,12 @@ func TestProperties(t *testing.T) {
 		n := rapid.IntRange(2, 400).Draw(t, "n")
 		x := randomTable(r, n)
 		o := prepare.Options{
-			Impute: rapid.SampledFrom([]string{"", "mean", "most-frequent", "constant=2.5", "sides"}).Draw(t, "impute"), Scale: "standardize",
-			Indicators: rapid.Bool().Draw(t, "indicators"), Levels: rapid.IntRange(2, 12).Draw(t, "levels"), Cyclic: rapid.Bool().Draw(t, "cyclic"),
-			Text: rapid.SampledFrom([]string{"", "words", "letters:3"}).Draw(t, "text"), Kinds: map[string]prepare.Kind{"code*": prepare.Category, "note": prepare.Text},
+			Impute: rapid.SampledFrom([]string{"", "mean", "most-frequent", "constant=2.5", "sides"}).Draw(t,
+				"impute"), Scale: "standardize",
+			Indicators: rapid.Bool().Draw(t, "indicators"), Levels: rapid.IntRange(2, 12).Draw(t, "levels"),
+			Cyclic: rapid.Bool().Draw(t, "cyclic"),
+			Text:   rapid.SampledFrom([]string{"", "words", "letters:3"}).Draw(t, "text"),
+			Kinds:  map[string]prepare.Kind{"code*": prepare.Category, "note": prepare.Text},
 		}
 		p, _ := fit(t, x, o)
 		table := x
@@ -244,7 +250,8 @@ func TestSides(t *testing.T) {
 				if isGap(c, i) {
 					missing++
 					if below, above := out.Row(i)[k-1], out.Row(i)[k]; !(below < low) || !(above > high) {
-						t.Errorf("%s, %s: a gap is %v and %v: want below %v and above %v", scale, name, below, above, low, high)
+						t.Errorf("%s, %s: a gap is %v and %v: want below %v and above %v", scale, name, below,
+							above, low, high)
 					}
 				}
 			}
@@ -289,7 +296,8 @@ func randomTable(r *rand.Rand, n int) *points.Mixed {
 	}
 	size[0], price[0], day[0] = 3, -5, "2023-1-1"
 	size[1], day[1] = 8, "2023-1-31"
-	return mixed(words("plan", plan...), words("day", day...), words("note", note...), words("active", active...),
+	return mixed(words("plan", plan...), words("day", day...), words("note", note...),
+		words("active", active...),
 		values("size", size...), values("price", price...), values("code", code...))
 }
 
@@ -354,7 +362,8 @@ func TestScaling(t *testing.T) {
 	if err != nil || !ok || !slices.Equal(s.Mean, want.Mean) || !slices.Equal(s.Scale, want.Scale) {
 		t.Errorf("scaling %v, error %v: want that of Standardize", got, err)
 	}
-	if columns[7].Kind != prepare.Constant || columns[7].Does != "constant" || columns[3].Does != "standardized" {
+	if columns[7].Kind != prepare.Constant || columns[7].Does != "constant" ||
+		columns[3].Does != "standardized" {
 		t.Errorf("columns %+v", columns)
 	}
 	for k := range x.Data {
@@ -363,22 +372,26 @@ func TestScaling(t *testing.T) {
 	if got, _, err = prepare.Fit(&dataset.Data{Points: x}, prepare.Options{}); got != nil || err != nil {
 		t.Errorf("transform %v, error %v for pixels: want none", got, err)
 	}
-	if got, _, err = prepare.Fit(&dataset.Data{Points: &points.CSR{N: 1, D: 1, Start: []int{0, 0}}}, prepare.Options{}); got != nil || err != nil {
+	if got, _, err = prepare.Fit(&dataset.Data{Points: &points.CSR{N: 1, D: 1, Start: []int{0, 0}}},
+		prepare.Options{}); got != nil || err != nil {
 		t.Errorf("transform %v, error %v for sparse rows: want none", got, err)
 	}
 }
 
 // TestUnknown: texts that the fit did not have go to the pool, or become zeros, and are counted.
 func TestUnknown(t *testing.T) {
-	x := mixed(words("a", "x", "y", "y", "z", "z"), words("b", "p", "q", "q", "r", "r"), words("c", "yes", "no", "no", "no", "no"), values("n", 1, 2, 3, 5, 9))
+	x := mixed(words("a", "x", "y", "y", "z", "z"), words("b", "p", "q", "q", "r", "r"),
+		words("c", "yes", "no", "no", "no", "no"), values("n", 1, 2, 3, 5, 9))
 	p, _ := fit(t, x, prepare.Options{Levels: 3, Kinds: map[string]prepare.Kind{"b": prepare.Category}})
 	q, _ := fit(t, x, prepare.Options{})
-	fresh := mixed(words("a", "w", "x", ""), words("b", "p", "new", "q"), words("c", "maybe", "YES", ""), words("n", "3", " 4e0", ""))
+	fresh := mixed(words("a", "w", "x", ""), words("b", "p", "new", "q"), words("c", "maybe", "YES", ""),
+		words("n", "3", " 4e0", ""))
 	if got := p.Unknown(fresh); len(got) != 3 || got["a"] != 2 || got["b"] != 1 || got["c"] != 1 {
 		t.Errorf("unknown %v", got)
 	}
 	out := apply(t, p, fresh)
-	if got := p.Outputs()[:6]; !slices.Equal(got, []string{"a=y", "a=z", "a=(other)", "b=q", "b=r", "b=(other)"}) {
+	if got := p.Outputs()[:6]; !slices.Equal(got,
+		[]string{"a=y", "a=z", "a=(other)", "b=q", "b=r", "b=(other)"}) {
 		t.Fatalf("columns %q", got)
 	}
 	for i, want := range [][]float64{{0, 0, 1, 0, 0, 1, 0}, {0, 0, 1, 0, 0, 1, 1}, {0, 0, 1, 1, 0, 0, 0}} {
@@ -409,7 +422,8 @@ func TestDatesWithAndWithoutClock(t *testing.T) {
 		{"2024-01-01T06:00|2024-02-10T12:00", "2024-02-10|2024-02-11 12:00", 19763},
 		{"13.1.2024|10.2.2024", "10.2.2024 18:00|11.2.2024", 19763.75},
 	} {
-		p, _ := fit(t, mixed(words("d", strings.Split(c.fitted, "|")...)), prepare.Options{Scale: "none", Cyclic: true})
+		p, _ := fit(t, mixed(words("d", strings.Split(c.fitted, "|")...)),
+			prepare.Options{Scale: "none", Cyclic: true})
 		if got := apply(t, p, mixed(words("d", strings.Split(c.texts, "|")...))).Data[0]; got != c.days {
 			t.Errorf("%s for %s: %v days, want %v", c.texts, c.fitted, got, c.days)
 		}
@@ -423,12 +437,14 @@ func TestDatesWithAndWithoutClock(t *testing.T) {
 // unless the fit had them as texts.
 func TestWordsForGaps(t *testing.T) {
 	table := func(gap string) *points.Mixed {
-		return mixed(words("day", "2024-01-01", gap, "2024-02-10"), words("plan", "a", "b", gap), words("on", gap, "yes", "no"))
+		return mixed(words("day", "2024-01-01", gap, "2024-02-10"), words("plan", "a", "b", gap),
+			words("on", gap, "yes", "no"))
 	}
 	p, _ := fit(t, table(""), prepare.Options{})
 	want := apply(t, p, table(""))
 	for _, gap := range []string{"NA", " n/a", "NULL", "?"} {
-		if got := apply(t, p, table(gap)); !slices.Equal(got.Data, want.Data) || len(p.Unknown(table(gap))) > 0 {
+		if got := apply(t, p, table(gap)); !slices.Equal(got.Data, want.Data) ||
+			len(p.Unknown(table(gap))) > 0 {
 			t.Errorf("%q: rows %v, want %v", gap, got.Data, want.Data)
 		}
 	}
@@ -439,7 +455,8 @@ func TestWordsForGaps(t *testing.T) {
 	}
 	rare := mixed(words("plan", "NA", "a", "a", "a", "", "", "b"))
 	r, _ := fit(t, rare, prepare.Options{Levels: 3, Kinds: map[string]prepare.Kind{"plan": prepare.Category}})
-	if got := apply(t, r, rare); !slices.Equal(r.Outputs(), []string{"plan=a", "plan=(missing)", "plan=(other)"}) || got.Row(0)[2] != 1 || got.Row(4)[1] != 1 {
+	if got := apply(t, r, rare); !slices.Equal(r.Outputs(),
+		[]string{"plan=a", "plan=(missing)", "plan=(other)"}) || got.Row(0)[2] != 1 || got.Row(4)[1] != 1 {
 		t.Errorf("columns %q, rows %v: want NA among the rarer texts", r.Outputs(), got.Data)
 	}
 	if gaps := r.Rules(nil).Columns[0].Gaps; slices.Contains(gaps, "NA") || !slices.Contains(gaps, "null") {
@@ -449,17 +466,21 @@ func TestWordsForGaps(t *testing.T) {
 
 // White space around texts does not count, wherever they come from.
 func TestSpacedTexts(t *testing.T) {
-	p, _ := fit(t, mixed(words("plan", "a", " a", "b ", "b", "\u00a0", ""), words("on", "no", " Yes", "NO ", "yes", "", "no")), prepare.Options{Indicators: true})
-	if got := p.Outputs(); !slices.Equal(got, []string{"plan=a", "plan=b", "plan=(missing)", "on", "on=(missing)"}) {
+	p, _ := fit(t, mixed(words("plan", "a", " a", "b ", "b", "\u00a0", ""),
+		words("on", "no", " Yes", "NO ", "yes", "", "no")), prepare.Options{Indicators: true})
+	if got := p.Outputs(); !slices.Equal(got,
+		[]string{"plan=a", "plan=b", "plan=(missing)", "on", "on=(missing)"}) {
 		t.Fatalf("columns %q", got)
 	}
 	want := apply(t, p, mixed(words("plan", "a", "b", "", "b"), words("on", "no", "yes", "", "")))
-	got := apply(t, p, mixed(words("plan", "\ta ", "b\n", " ", " b"), words("on", " no", "YES ", "maybe", " ")))
+	got := apply(t, p, mixed(words("plan", "\ta ", "b\n", " ", " b"),
+		words("on", " no", "YES ", "maybe", " ")))
 	if !slices.Equal(got.Data, want.Data) {
 		t.Errorf("rows %v with white space, %v without", got.Data, want.Data)
 	}
 	strict, _ := fit(t, mixed(words("on", "no", "yes")), prepare.Options{Impute: "error"})
-	if _, err := strict.Apply(mixed(words("on", "yes", "maybe"))); err == nil || !strings.Contains(err.Error(), `"maybe" is none of the two texts`) {
+	if _, err := strict.Apply(mixed(words("on", "yes", "maybe"))); err == nil ||
+		!strings.Contains(err.Error(), `"maybe" is none of the two texts`) {
 		t.Errorf("error %v: want one that names the text", err)
 	}
 }
@@ -496,9 +517,11 @@ func TestDates(t *testing.T) {
 		{"06:00|18:00", .75, false},
 		{"2023-12|2024-02", 19754, false},
 	} {
-		p, columns := fit(t, mixed(words("d", strings.Split(c.texts, "|")...)), prepare.Options{Scale: "none"})
+		p, columns := fit(t, mixed(words("d", strings.Split(c.texts, "|")...)),
+			prepare.Options{Scale: "none"})
 		x := mixed(words("d", strings.Split(c.texts, "|")...))
-		if got := apply(t, p, x).Data[1]; columns[0].Kind != prepare.Date || got != c.days || c.warns != (columns[0].Warning != "") {
+		if got := apply(t, p, x).Data[1]; columns[0].Kind != prepare.Date || got != c.days ||
+			c.warns != (columns[0].Warning != "") {
 			t.Errorf("%s: %v days, column %+v: want %v", c.texts, got, columns[0], c.days)
 		}
 	}
@@ -548,25 +571,46 @@ func TestRefused(t *testing.T) {
 		{"text", mixed(values("a", 1, 2)), prepare.Options{Text: "word"}, `"words"`},
 		{"letters", mixed(values("a", 1, 2)), prepare.Options{Text: "letters:0"}, "letters:K"},
 		{"letters text", mixed(values("a", 1, 2)), prepare.Options{Text: "letters:x"}, "letters:K"},
-		{"kind", mixed(values("a", 1, 2)), prepare.Options{Kinds: map[string]prepare.Kind{"a": "categorical"}}, `want one of number, category`},
-		{"column", mixed(values("income", 1, 2)), prepare.Options{Kinds: map[string]prepare.Kind{"incone": "number"}}, `"income"`},
-		{"pattern", mixed(values("a", 1, 2)), prepare.Options{Kinds: map[string]prepare.Kind{"[": "number"}}, "pattern"},
-		{"pattern of none", mixed(values("a", 1, 2)), prepare.Options{Kinds: map[string]prepare.Kind{"b*": "number"}}, "b*"},
-		{"no rows", &points.Mixed{Columns: []points.Column{values("a")}}, prepare.Options{}, "number of rows is 0"},
-		{"gap refused", mixed(values("a", 1, nan)), prepare.Options{Impute: "error"}, `t.csv, row 1, column "a": the cell is empty`},
-		{"gap in texts refused", mixed(words("a", "x", "")), prepare.Options{Impute: "error"}, `row 1, column "a"`},
-		{"nothing", mixed(values("a", 1, 1), values("b", nan, nan)), prepare.Options{}, `"a": all cells are 1; "b": all cells are missing`},
-		{"identifiers only", mixed(words("user", many...)), prepare.Options{}, "texts that are all different"},
-		{"dropped", mixed(values("a", 1, 2)), prepare.Options{Kinds: map[string]prepare.Kind{"*": "drop"}}, "as asked"},
-		{"format changes", mixed(words("d", "2024-01-01", "2024-01-02", "2024-01-03", "3.4.2024")), prepare.Options{}, `row 3, column "d": "3.4.2024" is not a date like 2024-12-31`},
-		{"no date", mixed(words("d", "", "x", "y")), prepare.Options{Kinds: map[string]prepare.Kind{"d": "date"}}, `row 1, column "d": "x" is not a date`},
-		{"no number", mixed(words("d", "1", "2", "n.a.?")), prepare.Options{Kinds: map[string]prepare.Kind{"d": "number"}}, `row 2, column "d": "n.a.?" is not a finite number`},
-		{"three texts", mixed(words("d", "1", "2", "3")), prepare.Options{Kinds: map[string]prepare.Kind{"d": "boolean"}}, `3 different texts`},
-		{"two of one name", mixed(values("a", 1, 2), values("a", 1, 3)), prepare.Options{}, `column "a": two columns have this name`},
-		{"too large", mixed(values("a", 1e308, -1e308, 1.7e308, 1.7e308)), prepare.Options{}, `column "a": the values are too large`},
+		{"kind", mixed(values("a", 1, 2)),
+			prepare.Options{Kinds: map[string]prepare.Kind{"a": "categorical"}},
+			`want one of number, category`},
+		{"column", mixed(values("income", 1, 2)),
+			prepare.Options{Kinds: map[string]prepare.Kind{"incone": "number"}}, `"income"`},
+		{"pattern", mixed(values("a", 1, 2)), prepare.Options{Kinds: map[string]prepare.Kind{"[": "number"}},
+			"pattern"},
+		{"pattern of none", mixed(values("a", 1, 2)),
+			prepare.Options{Kinds: map[string]prepare.Kind{"b*": "number"}}, "b*"},
+		{"no rows", &points.Mixed{Columns: []points.Column{values("a")}}, prepare.Options{},
+			"number of rows is 0"},
+		{"gap refused", mixed(values("a", 1, nan)), prepare.Options{Impute: "error"},
+			`t.csv, row 1, column "a": the cell is empty`},
+		{"gap in texts refused", mixed(words("a", "x", "")), prepare.Options{Impute: "error"},
+			`row 1, column "a"`},
+		{"nothing", mixed(values("a", 1, 1), values("b", nan, nan)), prepare.Options{},
+			`"a": all cells are 1; "b": all cells are missing`},
+		{"identifiers only", mixed(words("user", many...)), prepare.Options{},
+			"texts that are all different"},
+		{"dropped", mixed(values("a", 1, 2)), prepare.Options{Kinds: map[string]prepare.Kind{"*": "drop"}},
+			"as asked"},
+		{"format changes", mixed(words("d", "2024-01-01", "2024-01-02", "2024-01-03", "3.4.2024")),
+			prepare.Options{}, `row 3, column "d": "3.4.2024" is not a date like 2024-12-31`},
+		{"no date", mixed(words("d", "", "x", "y")),
+			prepare.Options{Kinds: map[string]prepare.Kind{"d": "date"}},
+			`row 1, column "d": "x" is not a date`},
+		{"no number", mixed(words("d", "1", "2", "n.a.?")),
+			prepare.Options{Kinds: map[string]prepare.Kind{"d": "number"}},
+			`row 2, column "d": "n.a.?" is not a finite number`},
+		{"three texts", mixed(words("d", "1", "2", "3")),
+			prepare.Options{Kinds: map[string]prepare.Kind{"d": "boolean"}}, `3 different texts`},
+		{"two of one name", mixed(values("a", 1, 2), values("a", 1, 3)), prepare.Options{},
+			`column "a": two columns have this name`},
+		{"too large", mixed(values("a", 1e308, -1e308, 1.7e308, 1.7e308)), prepare.Options{},
+			`column "a": the values are too large`},
 		{"infinite", mixed(values("a", 1, math.Inf(1))), prepare.Options{}, `row 1, column "a"`},
 		{"bytes", mixed(words("a", "x", "caf\xe9")), prepare.Options{}, `row 1, column "a": the text`},
-		{"no text", &points.Mixed{N: 1, Columns: []points.Column{{Name: "a", Codes: []int32{3}, Levels: []string{}}}}, prepare.Options{}, "code 3"},
+		{"no text", &points.Mixed{N: 1,
+			Columns: []points.Column{{Name: "a", Codes: []int32{3}, Levels: []string{}}}}, prepare.Options{},
+			"code 3"},
 	} {
 		got, _, err := prepare.Fit(&dataset.Data{Points: c.x, Name: "t.csv"}, c.o)
 		if err == nil || !fault.IsInput(err) || !strings.Contains(err.Error(), c.want) {
@@ -585,9 +629,12 @@ func TestRefusedRows(t *testing.T) {
 	}{
 		{mixed(values("n", 1)), "number of columns is 1: want 2"},
 		{&points.CSR{N: 1, D: 2, Start: []int{0, 0}}, "want a table"},
-		{mixed(values("n", 1, nan), words("d", "2024-01-01", "2024-01-01")), `row 1, column "n": the cell is empty`},
-		{mixed(values("n", 1, 2), words("d", "2024-01-01", "1.1.2024")), `row 1, column "d": "1.1.2024" is not a date like 2024-12-31`},
-		{mixed(words("n", "1", "two"), words("d", "2024-01-01", "2024-01-01")), `row 1, column "n": "two" is not a finite number`},
+		{mixed(values("n", 1, nan), words("d", "2024-01-01", "2024-01-01")),
+			`row 1, column "n": the cell is empty`},
+		{mixed(values("n", 1, 2), words("d", "2024-01-01", "1.1.2024")),
+			`row 1, column "d": "1.1.2024" is not a date like 2024-12-31`},
+		{mixed(words("n", "1", "two"), words("d", "2024-01-01", "2024-01-01")),
+			`row 1, column "n": "two" is not a finite number`},
 		{mixed(values("n", 1, 1.7e308), words("d", "2024-01-01", "2024-01-01")), ""},
 	} {
 		_, err := p.Apply(c.x)
@@ -625,27 +672,53 @@ func TestTextsLikeNumbers(t *testing.T) {
 		write func(k int) string
 		want  string
 	}{
-		"thousands":       {func(k int) string { return "32," + strconv.Itoa(100+k) }, "want the option thousands"},
-		"decimal comma":   {func(k int) string { return strconv.Itoa(k) + ",75" }, "want a decimal point"},
-		"currency":        {func(k int) string { return "$" + strconv.Itoa(k) + ".5" }, "want numbers without other marks"},
-		"percent":         {func(k int) string { return strconv.Itoa(k) + " %" }, "want numbers without other marks"},
-		"minus":           {func(k int) string { return "−" + strconv.Itoa(k) }, "want numbers without other marks"},
-		"narrow space":    {func(k int) string { return "12\u202f" + strconv.Itoa(100+k) }, "want numbers without other marks"},
-		"units":           {func(k int) string { return strconv.Itoa(k) + ".8 kg" }, "want numbers in one unit"},
-		"limits":          {func(k int) string { return "<0." + strconv.Itoa(k) }, "want numbers without signs"},
-		"accounting":      {func(k int) string { return "(" + strconv.Itoa(k) + ".50)" }, "want a minus sign"},
-		"short years":     {func(k int) string { return "03/06/" + strconv.Itoa(10+k) }, "want years of four digits"},
+		"thousands": {func(k int) string {
+			return "32," + strconv.Itoa(100+k)
+		}, "want the option thousands"},
+		"decimal comma": {func(k int) string { return strconv.Itoa(k) + ",75" }, "want a decimal point"},
+		"currency": {func(k int) string {
+			return "$" + strconv.Itoa(k) + ".5"
+		}, "want numbers without other marks"},
+		"percent": {func(k int) string {
+			return strconv.Itoa(k) + " %"
+		}, "want numbers without other marks"},
+		"minus": {func(k int) string {
+			return "−" + strconv.Itoa(k)
+		}, "want numbers without other marks"},
+		"narrow space": {func(k int) string {
+			return "12\u202f" + strconv.Itoa(100+k)
+		}, "want numbers without other marks"},
+		"units": {func(k int) string {
+			return strconv.Itoa(k) + ".8 kg"
+		}, "want numbers in one unit"},
+		"limits": {func(k int) string {
+			return "<0." + strconv.Itoa(k)
+		}, "want numbers without signs"},
+		"accounting": {func(k int) string {
+			return "(" + strconv.Itoa(k) + ".50)"
+		}, "want a minus sign"},
+		"short years": {func(k int) string {
+			return "03/06/" + strconv.Itoa(10+k)
+		}, "want years of four digits"},
 		"numbers as text": {func(k int) string { return strconv.Itoa(k) + ".5" }, "want the kind number"},
-		"dashes":          {func(k int) string { return []string{"-", strconv.Itoa(k), strconv.Itoa(k), strconv.Itoa(k)}[k%4] }, `but not "-", which is in 15 cells`},
-		"one in ten":      {func(k int) string { return []string{"many", strconv.Itoa(k) + " kg"}[min(k%12, 1)] }, "want numbers in one unit"},
-		"postal codes":    {func(k int) string { return "0" + strconv.Itoa(1000+k) }, ""},
-		"identifiers":     {func(k int) string { return "A-" + strconv.Itoa(k) }, ""},
-		"ages":            {func(k int) string { return strconv.Itoa(10*k) + "-" + strconv.Itoa(10*k+9) }, ""},
-		"telephone":       {func(k int) string { return "+49 30 1234" + strconv.Itoa(k) }, ""},
-		"doors":           {func(k int) string { return strconv.Itoa(2+k%4) + " drs" }, ""},
-		"grades":          {func(k int) string { return strconv.Itoa(1 + k%5) }, ""},
-		"places":          {func(k int) string { return strconv.Itoa(k) + " Main Street" }, ""},
-		"half of them":    {func(k int) string { return []string{"a lot", strconv.Itoa(k) + " kg"}[k%2] }, ""},
+		"dashes": {func(k int) string {
+			return []string{"-", strconv.Itoa(k), strconv.Itoa(k), strconv.Itoa(k)}[k%4]
+		}, `but not "-", which is in 15 cells`},
+		"one in ten": {func(k int) string {
+			return []string{"many", strconv.Itoa(k) + " kg"}[min(k%12, 1)]
+		}, "want numbers in one unit"},
+		"postal codes": {func(k int) string { return "0" + strconv.Itoa(1000+k) }, ""},
+		"identifiers":  {func(k int) string { return "A-" + strconv.Itoa(k) }, ""},
+		"ages": {func(k int) string {
+			return strconv.Itoa(10*k) + "-" + strconv.Itoa(10*k+9)
+		}, ""},
+		"telephone": {func(k int) string { return "+49 30 1234" + strconv.Itoa(k) }, ""},
+		"doors":     {func(k int) string { return strconv.Itoa(2+k%4) + " drs" }, ""},
+		"grades":    {func(k int) string { return strconv.Itoa(1 + k%5) }, ""},
+		"places":    {func(k int) string { return strconv.Itoa(k) + " Main Street" }, ""},
+		"half of them": {func(k int) string {
+			return []string{"a lot", strconv.Itoa(k) + " kg"}[k%2]
+		}, ""},
 	} {
 		x := mixed(words(name, many(c.write)...), values("x", many60()...))
 		_, columns, err := prepare.Fit(&dataset.Data{Points: x, Name: "t.csv"}, prepare.Options{})
@@ -656,7 +729,9 @@ func TestTextsLikeNumbers(t *testing.T) {
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: kind %s, warning %q, want %q", name, columns[0].Kind, got, c.want)
 		}
-		if _, columns, err = prepare.Fit(&dataset.Data{Points: x, Name: "t.csv"}, prepare.Options{Kinds: map[string]prepare.Kind{name: prepare.Category}}); err != nil || columns[0].Warning != "" {
+		if _, columns, err = prepare.Fit(&dataset.Data{Points: x, Name: "t.csv"},
+			prepare.Options{Kinds: map[string]prepare.Kind{name: prepare.Category}}); err != nil ||
+			columns[0].Warning != "" {
 			t.Errorf("%s, asked for as a category: warning %q, %v", name, columns[0].Warning, err)
 		}
 	}
@@ -681,11 +756,13 @@ func TestRemarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{`columns "0", "1", "2" and 297 more: constant, and left out`, `column "gaps": all cells are missing: it is left out`}
+	want := []string{`columns "0", "1", "2" and 297 more: constant, and left out`,
+		`column "gaps": all cells are missing: it is left out`}
 	if got := prepare.Remarks(found); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	want = []string{`column "0": constant, all cells are 0: it is left out`, `column "1": constant, all cells are 1: it is left out`}
+	want = []string{`column "0": constant, all cells are 0: it is left out`,
+		`column "1": constant, all cells are 1: it is left out`}
 	if got := prepare.Remarks(slices.Concat(found[:2], found[300:301])); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -694,7 +771,8 @@ func TestRemarks(t *testing.T) {
 // A date whose day and month look alike is read as asked, and the model keeps how.
 func TestOrderOfDates(t *testing.T) {
 	x := mixed(words("when", "01/02/2020", "03/04/2020", "05/06/2021"), values("x", 1, 2, 4))
-	for kind, months := range map[prepare.Kind][]string{"": {"2020-01-02", "2021-05-06"}, prepare.MonthFirst: {"2020-01-02", "2021-05-06"}, prepare.DayFirst: {"2020-02-01", "2021-06-05"}} {
+	for kind, months := range map[prepare.Kind][]string{"": {"2020-01-02", "2021-05-06"},
+		prepare.MonthFirst: {"2020-01-02", "2021-05-06"}, prepare.DayFirst: {"2020-02-01", "2021-06-05"}} {
 		o := prepare.Options{}
 		if kind != "" {
 			o.Kinds = map[string]prepare.Kind{"when": kind}
@@ -712,7 +790,8 @@ func TestOrderOfDates(t *testing.T) {
 			t.Errorf("%q: a day above 12: %v", kind, err)
 		}
 	}
-	_, _, err := prepare.Fit(&dataset.Data{Points: mixed(words("when", "16/09/2020", "01/02/2020"), values("x", 1, 2)), Name: "t.csv"},
+	_, _, err := prepare.Fit(&dataset.Data{Points: mixed(words("when", "16/09/2020", "01/02/2020"),
+		values("x", 1, 2)), Name: "t.csv"},
 		prepare.Options{Kinds: map[string]prepare.Kind{"when": prepare.MonthFirst}})
 	if err == nil || !strings.Contains(err.Error(), `"16/09/2020" is not a date like 12/31/2024`) {
 		t.Errorf("a day as a month: %v", err)

@@ -240,11 +240,14 @@ func doubtNumbers(levels []string, often []int) string {
 	case few && (odd == 0 || !ways[best].date):
 	case odd == 0 && numbers == cells && zeros:
 	case odd == 0 && numbers == cells:
-		return "its texts are numbers, such as " + strconv.Quote(short(levels[0])) + ": want the kind number for it if they count or measure"
+		return "its texts are numbers, such as " + strconv.Quote(short(levels[0])) +
+			": want the kind number for it if they count or measure"
 	case odd > 0 && 10*(odd+numbers) >= 9*cells:
-		return "nearly all cells look like numbers or dates, such as " + strconv.Quote(short(example)) + ", and are read as texts: " + ways[best].want
+		return "nearly all cells look like numbers or dates, such as " + strconv.Quote(short(example)) +
+			", and are read as texts: " + ways[best].want
 	case odd == 0 && other >= 0 && 2*numbers >= cells && 10*(numbers+often[other]) >= 9*cells:
-		return "most cells are numbers, but not " + strconv.Quote(short(levels[other])) + ", which is in " + count(often[other], "cell") +
+		return "most cells are numbers, but not " + strconv.Quote(short(levels[other])) + ", which is in " +
+			count(often[other], "cell") +
 			": want an empty cell for a missing number"
 	}
 	return ""

@@ -53,8 +53,9 @@ func TestLeaks(t *testing.T) {
 			d, set := leaky(t, 200, classes, 100, seed)
 			var names []string
 			for _, l := range Leaks(d, nil, set) {
-				if names = append(names, l.Column); !l.All || !strings.Contains(l.String(), "column "+fmt.Sprintf("%q",
-					l.Column)+" agrees on all must-links") {
+				if names = append(names, l.Column); !l.All ||
+					!strings.Contains(l.String(), "column "+fmt.Sprintf("%q",
+						l.Column)+" agrees on all must-links") {
 					t.Errorf("%+v: %s", l, l)
 				}
 			}
@@ -121,7 +122,8 @@ func TestLeaksOfFewLinks(t *testing.T) {
 	if err != nil || nine.Len() != 36 {
 		t.Fatal(nine.Len(), err)
 	}
-	for name, set := range map[string]*links.Set{"must": one, "cannot": other, "few": few, "nine rows": nine} {
+	for name, set := range map[string]*links.Set{"must": one, "cannot": other, "few": few,
+		"nine rows": nine} {
 		if found := Leaks(d, nil, set); found != nil {
 			t.Errorf("%s: %v", name, found)
 		}
@@ -181,7 +183,8 @@ func TestLeaksOfData(t *testing.T) {
 	if dir == "" {
 		t.Skip("MUSTLINK_DATA is not set")
 	}
-	for _, name := range []string{"balance-scale", "boston", "breast-w", "german", "german-24", "glass", "heart",
+	for _, name := range []string{"balance-scale", "boston", "breast-w", "german", "german-24", "glass",
+		"heart",
 		"image", "ionosphere",
 		"iris", "pima-diabetes", "protein", "sonar", "soybean-small", "vehicle", "wine"} {
 		d, err := dataset.Read(filepath.Join(dir, name+".csv"), dataset.ReadOptions{Mixed: true})

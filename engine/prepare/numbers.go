@@ -151,7 +151,9 @@ func (s source) value(text string) (float64, error) {
 	case Date:
 		t, ok := parseTime(s.layout, text)
 		if !ok {
-			return 0, fmt.Errorf("%q is not a date like %s, as other cells of the column are: want one format in all cells, or the column as a category or dropped", short(text), example(s.layout))
+			return 0, fmt.Errorf(
+				"%q is not a date like %s, as other cells of the column are: want one format in all cells, "+
+					"or the column as a category or dropped", short(text), example(s.layout))
 		}
 		return days(t), nil
 	case Boolean:
@@ -168,7 +170,9 @@ func (s source) value(text string) (float64, error) {
 		return 0, fmt.Errorf("the value is %s: %w, or the column as a category", short(text), err)
 	}
 	if err != nil || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%q is not a finite number: want numbers in all cells, an empty cell for a missing one, or the column as a category", short(text))
+		return 0, fmt.Errorf(
+			"%q is not a finite number: want numbers in all cells, an empty cell for a missing one, or the "+
+				"column as a category", short(text))
 	}
 	return v, nil
 }
@@ -242,7 +246,9 @@ func (p *number) bind(x *points.Column) (writer, error) {
 	for i, v := range values {
 		if v == v && p.scale != 0 {
 			if y := (v - p.mean) / p.scale; y-y != 0 {
-				return nil, &fault.DataError{Row: i, Column: x.Name, Err: errors.New("the value is too large to scale: want one like those of the training rows")}
+				return nil, &fault.DataError{Row: i, Column: x.Name,
+					Err: errors.New("the value is too large to scale: want one like those of the training " +
+						"rows")}
 			}
 		}
 	}
@@ -344,7 +350,9 @@ func Remarks(columns []Column) (remarks []string) {
 			remarks = append(remarks, fmt.Sprintf("column %q: %s", c.Name, c.Warning))
 		case all[0] == j:
 			a, b := &columns[all[1]], &columns[all[2]]
-			remarks = append(remarks, fmt.Sprintf("columns %q, %q, %q and %d more: %s", c.Name, a.Name, b.Name, len(all)-alone, c.oddity()))
+			remarks = append(remarks,
+				fmt.Sprintf("columns %q, %q, %q and %d more: %s", c.Name, a.Name, b.Name, len(all)-alone,
+					c.oddity()))
 		}
 	}
 	return remarks

@@ -36,7 +36,8 @@ const (
 
 // Kinds returns the names of all kinds.
 func Kinds() []string {
-	return []string{string(Number), string(Category), string(Boolean), string(Date), string(DayFirst), string(MonthFirst), string(Text), string(Constant), string(Identifier), string(Drop)}
+	return []string{string(Number), string(Category), string(Boolean), string(Date), string(DayFirst),
+		string(MonthFirst), string(Text), string(Constant), string(Identifier), string(Drop)}
 }
 
 // DefaultLevels is the limit on the columns of a category when Options.Levels is 0.
@@ -107,17 +108,21 @@ func (o Options) check() (*settings, error) {
 	if value, ok := strings.CutPrefix(s.Impute, imputeConstant+"="); ok {
 		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		if err != nil || v-v != 0 {
-			return nil, &fault.ParamError{Param: "impute", Value: o.Impute, Want: "constant=V with a finite number V"}
+			return nil, &fault.ParamError{Param: "impute", Value: o.Impute,
+				Want: "constant=V with a finite number V"}
 		}
 		s.Impute, s.constant = imputeConstant, v
-	} else if choices := []string{imputeMedian, imputeMean, imputeFrequent, imputeSides, imputeError}; !slices.Contains(choices, s.Impute) {
+	} else if choices := []string{imputeMedian, imputeMean, imputeFrequent, imputeSides,
+		imputeError}; !slices.Contains(choices, s.Impute) {
 		return nil, fault.Unknown("impute", s.Impute, append(choices, imputeConstant+"=V"))
 	}
-	if choices := []string{scaleAuto, scaleNone, scaleStandardize, scaleRobust}; !slices.Contains(choices, s.Scale) {
+	if choices := []string{scaleAuto, scaleNone, scaleStandardize, scaleRobust}; !slices.Contains(choices,
+		s.Scale) {
 		return nil, fault.Unknown("scale", s.Scale, choices)
 	}
 	if s.Levels < 2 || s.Levels > maxLevels {
-		return nil, &fault.ParamError{Param: "levels", Value: o.Levels, Want: fmt.Sprintf("2 to %d columns for a category", maxLevels)}
+		return nil, &fault.ParamError{Param: "levels", Value: o.Levels,
+			Want: fmt.Sprintf("2 to %d columns for a category", maxLevels)}
 	}
 	if o.Gram != "" && !slices.Contains(points.Corrections(), o.Gram) {
 		return nil, fault.Unknown("gram", o.Gram, points.Corrections())
@@ -127,7 +132,8 @@ func (o Options) check() (*settings, error) {
 			return nil, fault.Unknown("type of "+pattern, string(kind), Kinds())
 		}
 		if _, err := path.Match(pattern, ""); err != nil {
-			return nil, &fault.ParamError{Param: "type", Value: pattern, Want: "the name of a column, or a pattern such as total_*"}
+			return nil, &fault.ParamError{Param: "type", Value: pattern,
+				Want: "the name of a column, or a pattern such as total_*"}
 		}
 	}
 	var err error
@@ -147,7 +153,8 @@ func parseText(text string) (letters int, err error) {
 		if letters, err = strconv.Atoi(k); err == nil && letters >= 1 && letters <= maxLetters {
 			return letters, nil
 		}
-		return 0, &fault.ParamError{Param: "text", Value: text, Want: fmt.Sprintf("letters:K with K from 1 to %d", maxLetters)}
+		return 0, &fault.ParamError{Param: "text", Value: text,
+			Want: fmt.Sprintf("letters:K with K from 1 to %d", maxLetters)}
 	}
 	return 0, fault.Unknown("text", text, []string{"words", "letters:K"})
 }
@@ -174,7 +181,8 @@ func (s *settings) forced(names []string) ([]Kind, error) {
 	}
 	for _, pattern := range slices.Sorted(maps.Keys(s.Kinds)) {
 		if !used[pattern] {
-			return nil, fault.Data("", "there is no feature column %q: want one of %s%s", pattern, strings.Join(names, ", "), fault.DidYouMean("", pattern, names))
+			return nil, fault.Data("", "there is no feature column %q: want one of %s%s", pattern,
+				strings.Join(names, ", "), fault.DidYouMean("", pattern, names))
 		}
 	}
 	return out, nil
@@ -268,7 +276,8 @@ type Rule struct {
 	Above             float64
 	Indicator         bool      // the last column is 1 for gaps, else 0
 	Pair              [2]string // the texts of a boolean in lower case, for 0 and 1; others are gaps
-	Gaps              []string  // the texts that are gaps, "" the first; texts have no white space around them
+	// the texts that are gaps, "" the first; texts have no white space around them
+	Gaps []string
 	// Categories become Width columns of zeros and a one, in the column of the text: those of
 	// Levels come first. Missing is the column of gaps and Other that of other texts, -1 for no
 	// column.
@@ -300,11 +309,13 @@ func (p *Preparation) Rules([]string) Rules {
 	rules := make([]Rule, len(p.columns))
 	for j := range p.columns {
 		c := &p.columns[j]
-		r := Rule{Name: c.name, Kind: c.kind, IsText: c.isText, Indicator: c.indicator, Width: c.size(p.cyclic)}
+		r := Rule{Name: c.name, Kind: c.kind, IsText: c.isText, Indicator: c.indicator,
+			Width: c.size(p.cyclic)}
 		switch c.kind {
 		case Number, Boolean, Date:
 			n := &c.number
-			r.Fill, r.Mean, r.Scale, r.Sides, r.Above, r.Pair = n.fill, n.mean, n.scale, n.sides, n.above, n.source.pair
+			r.Fill, r.Mean, r.Scale, r.Sides, r.Above, r.Pair = n.fill, n.mean, n.scale, n.sides, n.above,
+				n.source.pair
 			r.Cyclic = c.kind == Date && p.cyclic
 		case Category:
 			r.Levels, r.Missing, r.Other = c.category.levels, -1, -1
@@ -323,9 +334,11 @@ func (p *Preparation) Rules([]string) Rules {
 
 // Words that names of columns of identifiers, and of labels, consist of or end in.
 var (
-	identifierNames = []string{"", "id", "ids", "idx", "index", "row", "rows", "rowid", "rownames", "rownum", "nr", "no", "number", "key", "pk", "uuid", "guid", "serial", "unnamed"}
-	identifierEnds  = []string{"id", "idx", "key", "nr", "uuid", "guid"}
-	labelNames      = []string{"label", "labels", "target", "class", "classes", "y", "species", "outcome", "category", "diagnosis", "response", "ground truth"}
+	identifierNames = []string{"", "id", "ids", "idx", "index", "row", "rows", "rowid", "rownames", "rownum",
+		"nr", "no", "number", "key", "pk", "uuid", "guid", "serial", "unnamed"}
+	identifierEnds = []string{"id", "idx", "key", "nr", "uuid", "guid"}
+	labelNames     = []string{"label", "labels", "target", "class", "classes", "y", "species", "outcome",
+		"category", "diagnosis", "response", "ground truth"}
 )
 
 // nameWords returns the words of a name: "customerID", "customer_id" and "Customer ID" have the
@@ -349,10 +362,12 @@ func nameWords(name string) []string {
 // identifierName reports whether a name is that of a column of identifiers.
 func identifierName(name string) bool {
 	words := nameWords(name)
-	if len(words) > 1 && slices.Contains(identifierEnds, words[len(words)-1]) || len(words) > 1 && words[0] == "row" {
+	if len(words) > 1 && slices.Contains(identifierEnds, words[len(words)-1]) || len(words) > 1 &&
+		words[0] == "row" {
 		return true
 	}
-	return slices.Contains(identifierNames, strings.Join(words, " ")) && !hasDigit(name) || len(words) == 1 && words[0] == "unnamed"
+	return slices.Contains(identifierNames, strings.Join(words, " ")) && !hasDigit(name) || len(words) == 1 &&
+		words[0] == "unnamed"
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }

@@ -262,9 +262,12 @@ const blockValues = 1 << 14
 // missingError is the error of a gap that is refused, or of a text that stands for one.
 func missingError(x *points.Column, row int) error {
 	if x.IsText() && x.Codes[row] >= 0 {
-		return &fault.DataError{Row: row, Column: x.Name, Err: fmt.Errorf("%q is none of the two texts of the boolean: want one of them, or another way to impute than error", short(x.Levels[x.Codes[row]]))}
+		return &fault.DataError{Row: row, Column: x.Name,
+			Err: fmt.Errorf("%q is none of the two texts of the boolean: want one of them, or another way "+
+				"to impute than error", short(x.Levels[x.Codes[row]]))}
 	}
-	return &fault.DataError{Row: row, Column: x.Name, Err: fmt.Errorf("the cell is empty: want a value, or another way to impute than error")}
+	return &fault.DataError{Row: row, Column: x.Name,
+		Err: fmt.Errorf("the cell is empty: want a value, or another way to impute than error")}
 }
 
 // take returns the columns of x, with the names of the fit.
@@ -274,7 +277,8 @@ func (p *Preparation) take(x points.Points) ([]points.Column, error) {
 		return nil, err
 	}
 	if len(columns) != len(p.columns) {
-		return nil, &fault.ShapeError{What: "number of columns", Got: len(columns), Want: fmt.Sprintf("%d, as the preparation takes", len(p.columns))}
+		return nil, &fault.ShapeError{What: "number of columns", Got: len(columns),
+			Want: fmt.Sprintf("%d, as the preparation takes", len(p.columns))}
 	}
 	for j := range columns {
 		columns[j].Name = p.columns[j].name
@@ -358,7 +362,9 @@ func columnsOf(x points.Points) ([]points.Column, error) {
 		}
 		columns := slices.Clone(x.Columns)
 		parallel(len(columns), func(j int) {
-			if slices.ContainsFunc(columns[j].Levels, func(text string) bool { return text == "" || strings.TrimSpace(text) != text }) {
+			if slices.ContainsFunc(columns[j].Levels, func(text string) bool {
+				return text == "" || strings.TrimSpace(text) != text
+			}) {
 				trim(&columns[j])
 			}
 		})
@@ -369,7 +375,8 @@ func columnsOf(x points.Points) ([]points.Column, error) {
 		}
 		return denseColumns(x, 0, x.D), nil
 	}
-	return nil, fault.Data("", "its rows are no table (%T): want a table with the columns of the preparation", x)
+	return nil, fault.Data("", "its rows are no table (%T): want a table with the columns of the preparation",
+		x)
 }
 
 // together is the number of columns of dense points that are copied at a time: a line of the cache.

@@ -182,9 +182,10 @@ func Coarse(d *dataset.Data, inputs []string) (notices []string) {
 		if inputs != nil && !slices.Contains(inputs, name) {
 			continue
 		}
-		notices = append(notices, fmt.Sprintf("column %q has values near %.3g that differ by %.2g at most, where "+
-			"numbers of double precision are %.1g apart: subtract a constant where the column is made",
-			name, largest, r.high-r.low, step))
+		notices = append(notices,
+			fmt.Sprintf("column %q has values near %.3g that differ by %.2g at most, where "+
+				"numbers of double precision are %.1g apart: subtract a constant where the column is made",
+				name, largest, r.high-r.low, step))
 	}
 	return notices
 }

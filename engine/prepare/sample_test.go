@@ -60,7 +60,8 @@ func TestSampleBlocks(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		whole, parts := prepare.NewSample(size, seed), prepare.NewSample(size, seed)
 		add := func(s *prepare.Sample, lo, hi int) {
-			if err := s.Add(&dataset.Data{Points: numbered(lo, hi), Features: []string{"text", "number"}}); err != nil {
+			if err := s.Add(&dataset.Data{Points: numbered(lo, hi),
+				Features: []string{"text", "number"}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -113,22 +114,26 @@ func TestSampleIsUniform(t *testing.T) {
 func TestSampleOfNumbers(t *testing.T) {
 	s := prepare.NewSample(10, 1)
 	names := []string{"a", "b"}
-	if err := s.Add(&dataset.Data{Points: &points.Dense{N: 2, D: 2, Data: []float64{1, 2, 3, 4}}, Features: names}); err != nil {
+	if err := s.Add(&dataset.Data{Points: &points.Dense{N: 2, D: 2, Data: []float64{1, 2, 3, 4}},
+		Features: names}); err != nil {
 		t.Fatal(err)
 	}
 	d, _ := s.Data()
 	if x, ok := d.Points.(*points.Dense); !ok || !slices.Equal(x.Data, []float64{1, 2, 3, 4}) {
 		t.Errorf("rows %+v", d.Points)
 	}
-	if err := s.Add(&dataset.Data{Points: mixed(values("a", 5, nan), values("b", 6, 7)), Features: names}); err != nil {
+	if err := s.Add(&dataset.Data{Points: mixed(values("a", 5, nan), values("b", 6, 7)),
+		Features: names}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Add(&dataset.Data{Points: &points.Dense{N: 1, D: 2, Data: []float64{8, 9}}, Features: names}); err != nil {
+	if err := s.Add(&dataset.Data{Points: &points.Dense{N: 1, D: 2, Data: []float64{8, 9}},
+		Features: names}); err != nil {
 		t.Fatal(err)
 	}
 	d, _ = s.Data()
 	x, ok := d.Points.(*points.Mixed)
-	if !ok || !slices.Equal(x.Columns[1].Numbers, []float64{2, 4, 6, 7, 9}) || !slices.Equal(x.Names(), names) {
+	if !ok || !slices.Equal(x.Columns[1].Numbers, []float64{2, 4, 6, 7, 9}) ||
+		!slices.Equal(x.Names(), names) {
 		t.Errorf("rows %+v", d.Points)
 	}
 }
@@ -159,14 +164,16 @@ func TestCoarse(t *testing.T) {
 			sparse.Start = append(sparse.Start, len(sparse.Col))
 		}
 		mixed := &points.Mixed{N: 3, Columns: []points.Column{
-			{Name: "text", Codes: []int32{0, 0, 0}, Levels: []string{"a"}}, {Name: "7", Numbers: c.values[:]}}}
+			{Name: "text", Codes: []int32{0, 0, 0}, Levels: []string{"a"}},
+			{Name: "7", Numbers: c.values[:]}}}
 		for _, p := range []points.Points{x, sparse, mixed} {
 			d := &dataset.Data{Points: p}
 			if p == points.Points(x) {
 				d.Features = []string{"a", "7"}
 			}
 			got := prepare.Coarse(d, nil)
-			if len(got) > 1 || (len(got) == 1) != c.named || c.named && !strings.Contains(got[0], `column "7"`) {
+			if len(got) > 1 || (len(got) == 1) != c.named || c.named &&
+				!strings.Contains(got[0], `column "7"`) {
 				t.Errorf("%s, %T: notices %q", name, p, got)
 			}
 			if other := prepare.Coarse(d, []string{"text"}); len(other) > 0 {

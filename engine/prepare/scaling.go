@@ -43,7 +43,8 @@ func Standardize(p points.Points) (s *Scaling, constant []int, err error) {
 		}
 		if m, sd := s.Mean[j], s.Scale[j]; m-m != 0 || sd-sd != 0 {
 			return nil, nil, &fault.DataError{Row: -1, Column: fmt.Sprint(j),
-				Err: fmt.Errorf("the values are too large to standardize: want values well below %.3g", math.MaxFloat64)}
+				Err: fmt.Errorf("the values are too large to standardize: want values well below %.3g",
+					math.MaxFloat64)}
 		}
 	}
 	return s, constant, nil
@@ -54,11 +55,14 @@ func asDense(p points.Points) (*points.Dense, error) {
 	case *points.Dense:
 		return x, nil
 	case *points.CSR:
-		return nil, &fault.ParamError{Param: "standardize", Value: "sparse points", Want: "dense points, as centering fills the zeros"}
+		return nil, &fault.ParamError{Param: "standardize", Value: "sparse points",
+			Want: "dense points, as centering fills the zeros"}
 	case *points.Sequences:
-		return nil, &fault.ParamError{Param: "standardize", Value: "sequences", Want: "dense points, as sequences have no features"}
+		return nil, &fault.ParamError{Param: "standardize", Value: "sequences",
+			Want: "dense points, as sequences have no features"}
 	case *points.Gram:
-		return nil, &fault.ParamError{Param: "standardize", Value: "a Gram matrix", Want: "dense points, as a Gram matrix has no features"}
+		return nil, &fault.ParamError{Param: "standardize", Value: "a Gram matrix",
+			Want: "dense points, as a Gram matrix has no features"}
 	}
 	panic(fmt.Sprintf("prepare: points of type %T", p))
 }
@@ -138,7 +142,8 @@ func (s *Scaling) Apply(p points.Points) (points.Points, error) {
 		return nil, err
 	}
 	if x.D != len(s.Mean) {
-		return nil, &fault.ShapeError{What: "number of features", Got: x.D, Want: fmt.Sprintf("%d, the number of features of the scaling", len(s.Mean))}
+		return nil, &fault.ShapeError{What: "number of features", Got: x.D,
+			Want: fmt.Sprintf("%d, the number of features of the scaling", len(s.Mean))}
 	}
 	data := make([]float64, len(x.Data))
 	for i := range x.N {
@@ -185,7 +190,8 @@ func decodeScaling(f *model.File) (*Scaling, error) {
 	}
 	for j := range mean {
 		if m, s := mean[j], scale[j]; m-m != 0 || s-s != 0 || s < 0 {
-			return nil, fault.Data("", "scaling of column %d is mean %g, scale %g: want finite numbers, scale >= 0", j, m, s)
+			return nil, fault.Data("",
+				"scaling of column %d is mean %g, scale %g: want finite numbers, scale >= 0", j, m, s)
 		}
 	}
 	return &Scaling{Mean: mean, Scale: scale}, nil

@@ -38,7 +38,8 @@ func exactMoments(values []float64) (mean, std float64) {
 func TestStandardizeIsAccurate(t *testing.T) {
 	const n = 1000
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, c := range []struct{ offset, scale float64 }{{0, 1}, {1e6, 1}, {1e9, 1e-3}, {-1e15, 10}, {0, 1e-170}, {0, 1e200}, {1e300, 1e290}, {3, 1e-14}} {
+	for _, c := range []struct{ offset, scale float64 }{{0, 1}, {1e6, 1}, {1e9, 1e-3}, {-1e15, 10},
+		{0, 1e-170}, {0, 1e200}, {1e300, 1e290}, {3, 1e-14}} {
 		t.Run(fmt.Sprintf("offset=%g,scale=%g", c.offset, c.scale), func(t *testing.T) {
 			data := make([]float64, n)
 			for i := range data {
@@ -66,7 +67,8 @@ func TestStandardizeIsAccurate(t *testing.T) {
 			// Half a unit in the last place of the values, relative to the standard deviation.
 			tol := n*0x1p-52 + 2*math.Abs(mean)*0x1p-52/std
 			if !(math.Abs(m) <= tol) || !(math.Abs(d-1) <= n*0x1p-52) {
-				t.Errorf("scaled data have mean %g (tolerance %.3g) and standard deviation 1%+.3g", m, tol, d-1)
+				t.Errorf("scaled data have mean %g (tolerance %.3g) and standard deviation 1%+.3g", m, tol,
+					d-1)
 			}
 		})
 	}
@@ -111,12 +113,14 @@ func TestStandardizeErrors(t *testing.T) {
 	_, _, overflow := Standardize(huge)
 	_, _, sparse := Standardize(&points.CSR{N: 1, D: 1, Start: []int{0, 0}})
 	_, _, gram := Standardize(&points.Gram{N: 1, M: 1, Data: []float64{1}})
-	_, _, sequences := Standardize(&points.Sequences{Alphabet: "AB", Start: []int{0, 1}, Letters: []byte("A")})
+	_, _, sequences := Standardize(&points.Sequences{Alphabet: "AB", Start: []int{0, 1},
+		Letters: []byte("A")})
 	_, _, empty := Standardize(&points.Dense{D: 2})
 	_, features := s.Apply(&points.Dense{N: 1, D: 3, Data: make([]float64, 3)})
 	_, applied := s.Apply(&points.Dense{N: 1, D: 2, Data: []float64{0, 1e300}})
 	_, applySparse := s.Apply(&points.CSR{N: 1, D: 2, Start: []int{0, 0}})
-	for name, err := range map[string]error{"overflow": overflow, "sparse": sparse, "gram": gram, "sequences": sequences, "empty": empty, "features": features,
+	for name, err := range map[string]error{"overflow": overflow, "sparse": sparse, "gram": gram,
+		"sequences": sequences, "empty": empty, "features": features,
 		"overflow on applying": applied, "apply to sparse": applySparse} {
 		if !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want an input error", name, err)
@@ -147,13 +151,18 @@ func TestFingerprint(t *testing.T) {
 	swapped.N, swapped.D = 3, 2
 	other("shape", swapped)
 	other("gram", &points.Gram{N: 2, M: 3, Data: base().Data})
-	other("gram with references", &points.Gram{N: 2, M: 3, Data: base().Data, Diagonal: []float64{1, 1}, Reference: []int{-1, -1}})
+	other("gram with references",
+		&points.Gram{N: 2, M: 3, Data: base().Data, Diagonal: []float64{1, 1}, Reference: []int{-1, -1}})
 	other("csr", &points.CSR{N: 2, D: 3, Start: []int{0, 1, 2}, Col: []int32{0, 1}, Val: []float64{1, 2}})
-	other("csr, other columns", &points.CSR{N: 2, D: 3, Start: []int{0, 1, 2}, Col: []int32{0, 2}, Val: []float64{1, 2}})
+	other("csr, other columns",
+		&points.CSR{N: 2, D: 3, Start: []int{0, 1, 2}, Col: []int32{0, 2}, Val: []float64{1, 2}})
 	other("sequences", &points.Sequences{Alphabet: "AB", Start: []int{0, 1, 3}, Letters: []byte("ABB")})
-	other("sequences, other letters", &points.Sequences{Alphabet: "AB", Start: []int{0, 1, 3}, Letters: []byte("ABA")})
-	other("sequences, other starts", &points.Sequences{Alphabet: "AB", Start: []int{0, 2, 3}, Letters: []byte("ABB")})
-	other("sequences, other alphabet", &points.Sequences{Alphabet: "ABC", Start: []int{0, 1, 3}, Letters: []byte("ABB")})
+	other("sequences, other letters",
+		&points.Sequences{Alphabet: "AB", Start: []int{0, 1, 3}, Letters: []byte("ABA")})
+	other("sequences, other starts",
+		&points.Sequences{Alphabet: "AB", Start: []int{0, 2, 3}, Letters: []byte("ABB")})
+	other("sequences, other alphabet",
+		&points.Sequences{Alphabet: "ABC", Start: []int{0, 1, 3}, Letters: []byte("ABB")})
 	long := &points.Dense{N: 3000, D: 1, Data: make([]float64, 3000)} // several buffers
 	other("long", long)
 	long.Data[2999] = 1

@@ -13,8 +13,9 @@ import (
 
 // Names in a model file: a member of the header's Extra, and tensors.
 const (
-	member        = "preparation"
-	numbersTensor = "preparation.numbers" // fill, mean and scale of numbers, dates and booleans, k x 3; two rows for sides
+	member = "preparation"
+	// fill, mean and scale of numbers, dates and booleans, k x 3; two rows for sides
+	numbersTensor = "preparation.numbers"
 	pooledTensor  = "preparation.pooled"  // hashes of the texts in all pools
 	weightsTensor = "preparation.weights" // of all terms
 )
@@ -194,7 +195,8 @@ func (d *decoder) preparation() (*Preparation, error) {
 	if isText == nil || indicator == nil || sides == nil {
 		return nil, broken("a mark for a column that it does not have")
 	}
-	p := &Preparation{columns: make([]column, n), named: d.Names != nil, strict: d.Strict, cyclic: d.Cyclic, text: d.Text}
+	p := &Preparation{columns: make([]column, n), named: d.Names != nil, strict: d.Strict, cyclic: d.Cyclic,
+		text: d.Text}
 	names := make(map[string]bool, len(d.Names))
 	for j := range p.columns {
 		c := &p.columns[j]
@@ -205,12 +207,14 @@ func (d *decoder) preparation() (*Preparation, error) {
 			return nil, broken("two columns have the name %q", short(c.name))
 		}
 		names[c.name] = true
-		c.kind, c.isText, c.indicator, c.number.sides = kindLetters[d.Kinds[j]], isText[j], indicator[j], sides[j]
+		c.kind, c.isText, c.indicator, c.number.sides = kindLetters[d.Kinds[j]], isText[j], indicator[j],
+			sides[j]
 		if err := d.column(c); err != nil {
 			return nil, err
 		}
 	}
-	if len(d.values)+len(d.weights)+len(d.pooled)+len(d.Dates)+len(d.Booleans)+len(d.Categories)+len(d.Terms) > 0 {
+	if len(d.values)+len(d.weights)+len(d.pooled)+len(d.Dates)+len(d.Booleans)+len(d.Categories)+len(
+		d.Terms) > 0 {
 		return nil, broken("it has more than its columns need")
 	}
 	if p.finish(); p.width == 0 {
@@ -301,7 +305,8 @@ func (d *decoder) category() (*category, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &category{levels: s.Levels, missing: s.Missing == "own", missingPooled: s.Missing == "pool", pool: s.Pooled != nil}
+	c := &category{levels: s.Levels, missing: s.Missing == "own", missingPooled: s.Missing == "pool",
+		pool: s.Pooled != nil}
 	if !ascending(s.Levels) || c.size() > maxLevels {
 		return nil, broken("the levels of a category are not sorted, or more than %d", maxLevels)
 	}
@@ -329,7 +334,8 @@ func (d *decoder) terms() (*terms, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 || len(list) > maxTerms || len(list) > len(d.weights) || !ascending(list) || d.Text == "" {
+	if len(list) == 0 || len(list) > maxTerms || len(list) > len(d.weights) || !ascending(list) ||
+		d.Text == "" {
 		return nil, broken("%d terms, of which %d have weights", len(list), len(d.weights))
 	}
 	t := &terms{letters: d.letters, list: list, weight: d.weights[:len(list)]}

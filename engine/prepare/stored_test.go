@@ -16,7 +16,8 @@ import (
 // encoded returns a model file with a preparation of columns of every kind.
 func encoded(t testing.TB) *model.File {
 	x := randomTable(rand.New(rand.NewPCG(5, 5)), 60)
-	p, _ := fit(t, x, prepare.Options{Impute: "sides", Levels: 4, Text: "words", Indicators: true, Cyclic: true, Kinds: map[string]prepare.Kind{"note": prepare.Text, "code": prepare.Category}})
+	p, _ := fit(t, x, prepare.Options{Impute: "sides", Levels: 4, Text: "words", Indicators: true,
+		Cyclic: true, Kinds: map[string]prepare.Kind{"note": prepare.Text, "code": prepare.Category}})
 	f := &model.File{Header: model.Header{Method: "rca"}}
 	p.Encode(f)
 	return f
@@ -28,7 +29,9 @@ func FuzzDecode(f *testing.F) {
 	file := encoded(f)
 	whole := string(file.Header.Extra["preparation"])
 	f.Add(whole)
-	for _, change := range [][2]string{{`"kinds":"`, `"kinds":"n`}, {`"own"`, `"pool"`}, {`"pooled":`, `"pooled":-`}, {`"dates":["`, `"dates":["x`}, {`"levels":["`, `"levels":["z`}, {`"text":"words"`, `"text":"letters:99"`}, {"[1", "[-1"}, {`"sides":[`, `"sides":[0,`}} {
+	for _, change := range [][2]string{{`"kinds":"`, `"kinds":"n`}, {`"own"`, `"pool"`},
+		{`"pooled":`, `"pooled":-`}, {`"dates":["`, `"dates":["x`}, {`"levels":["`, `"levels":["z`},
+		{`"text":"words"`, `"text":"letters:99"`}, {"[1", "[-1"}, {`"sides":[`, `"sides":[0,`}} {
 		f.Add(strings.Replace(whole, change[0], change[1], 1))
 	}
 	f.Add(`{"kinds":"-"}`)
@@ -84,10 +87,15 @@ func TestDecodeRefuses(t *testing.T) {
 	refuse("NaN", func(f *model.File) { f.Tensors["preparation.numbers"].F64[0] = nan })
 	refuse("weight NaN", func(f *model.File) { f.Tensors["preparation.weights"].F64[0] = nan })
 	refuse("a pool out of order", func(f *model.File) { f.Tensors["preparation.pooled"].I64[0] = -1 })
-	refuse("more numbers", func(f *model.File) { f.SetFloat64s("preparation.numbers", make([]float64, 300), 100, 3) })
+	refuse("more numbers", func(f *model.File) {
+		f.SetFloat64s("preparation.numbers", make([]float64, 300), 100, 3)
+	})
 	for _, change := range [][2]string{
-		{`"kinds":"`, `"kinds":"n`}, {`"kinds":"`, `"kinds":"x`}, {`"kinds":`, `"k":`}, {`"pool"`, `"out"`}, {`"pooled":`, `"pooled":-`}, {`"pooled":`, `"pooled":9`}, {`"dates":["`, `"dates":["x`},
-		{`"levels":["`, `"levels":["z`}, {`"text":"words"`, `"text":"letters:99"`}, {`"text":"words"`, `"text":""`}, {`"texts":[`, `"texts":[-1,`}, {`"indicators":[`, `"indicators":[99,`},
+		{`"kinds":"`, `"kinds":"n`}, {`"kinds":"`, `"kinds":"x`}, {`"kinds":`, `"k":`}, {`"pool"`, `"out"`},
+		{`"pooled":`, `"pooled":-`}, {`"pooled":`, `"pooled":9`}, {`"dates":["`, `"dates":["x`},
+		{`"levels":["`, `"levels":["z`}, {`"text":"words"`, `"text":"letters:99"`},
+		{`"text":"words"`, `"text":""`}, {`"texts":[`, `"texts":[-1,`},
+		{`"indicators":[`, `"indicators":[99,`},
 		{`"names":["plan"`, `"names":["size"`}, {`{`, `[`},
 	} {
 		if !strings.Contains(whole, change[0]) {
@@ -104,7 +112,8 @@ func TestCompact(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	x := &points.Mixed{N: 30}
 	for j := range 784 {
-		c := points.Column{Name: "p" + string(rune('a'+j%26)) + string(rune('a'+j/26)), Numbers: make([]float64, 30)}
+		c := points.Column{Name: "p" + string(rune('a'+j%26)) + string(rune('a'+j/26)),
+			Numbers: make([]float64, 30)}
 		for i := range c.Numbers {
 			c.Numbers[i] = r.NormFloat64() * float64(1+j)
 		}

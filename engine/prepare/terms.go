@@ -60,7 +60,8 @@ func isCount(i, j int, v float64) error {
 	if v >= 0 && !math.IsInf(v, 0) {
 		return nil
 	}
-	return &fault.DataError{Row: i, Column: fmt.Sprint(j), Err: fmt.Errorf("%v: want a count, a finite number >= 0", v)}
+	return &fault.DataError{Row: i, Column: fmt.Sprint(j),
+		Err: fmt.Errorf("%v: want a count, a finite number >= 0", v)}
 }
 
 // TermWeight returns the weight of a term that f of n texts contain, as [CountTerms] states it.
@@ -89,7 +90,8 @@ func eachTerm(p points.Points, f func(i, j int, v float64) error) error {
 			}
 		}
 	default:
-		return &fault.ParamError{Param: "tfidf", Value: kindOf(p), Want: "dense or sparse points, whose features are terms"}
+		return &fault.ParamError{Param: "tfidf", Value: kindOf(p),
+			Want: "dense or sparse points, whose features are terms"}
 	}
 	return nil
 }
@@ -156,7 +158,8 @@ func (t *TFIDF) Apply(p points.Points) (points.Points, error) {
 
 func (t *TFIDF) check(d int) error {
 	if want := t.Features(); d != want {
-		return &fault.ShapeError{What: "number of features", Got: d, Want: fmt.Sprintf("%d, the number of terms", want)}
+		return &fault.ShapeError{What: "number of features", Got: d,
+			Want: fmt.Sprintf("%d, the number of terms", want)}
 	}
 	return nil
 }
@@ -239,7 +242,8 @@ func decodeTFIDF(file *model.File) (*TFIDF, error) {
 	}
 	for j, w := range append(weights[:len(weights):len(weights)], t.Other) {
 		if !(w >= 0) || math.IsInf(w, 0) {
-			return nil, fault.Data("", "tensor %s: weight %g of term %d: want a finite number >= 0", termWeights, w, j)
+			return nil, fault.Data("", "tensor %s: weight %g of term %d: want a finite number >= 0",
+				termWeights, w, j)
 		}
 	}
 	return t, nil
@@ -339,7 +343,9 @@ func newTerms(x *points.Column, letters int) *terms {
 		}
 	}
 	list := slices.Collect(maps.Keys(rows))
-	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(rows[b], rows[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(list, func(a, b string) int {
+		return cmp.Or(cmp.Compare(rows[b], rows[a]), cmp.Compare(a, b))
+	})
 	list = list[:min(len(list), maxTerms)]
 	if k := slices.IndexFunc(list, func(term string) bool { return rows[term] == 1 }); k > 0 {
 		list = list[:k]

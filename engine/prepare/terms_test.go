@@ -78,7 +78,8 @@ func TestTFIDF(t *testing.T) {
 				if v != row[j] {
 					t.Fatalf("(%d, %d) is %g dense and %g sparse", i, j, v, row[j])
 				}
-				if want := x.Row(i)[j] * w.Weight[j] / max(largest, 1); math.Abs(v*got.(*points.Dense).Row(i)[j]) > 1 || (v > 0) != (want > 0) {
+				if want := x.Row(i)[j] * w.Weight[j] /
+					max(largest, 1); math.Abs(v*got.(*points.Dense).Row(i)[j]) > 1 || (v > 0) != (want > 0) {
 					t.Fatalf("(%d, %d) is %g of %g", i, j, v, want)
 				}
 			}
@@ -87,9 +88,11 @@ func TestTFIDF(t *testing.T) {
 			}
 			for j, v := range got.(*points.Dense).Row(i) {
 				for k, u := range got.(*points.Dense).Row(i) {
-					a, b := v*x.Row(i)[k]*w.Weight[k]/max(largest, 1), u*x.Row(i)[j]*w.Weight[j]/max(largest, 1)
+					a, b := v*x.Row(i)[k]*w.Weight[k]/max(largest, 1),
+						u*x.Row(i)[j]*w.Weight[j]/max(largest, 1)
 					if math.Abs(a-b) > 1e-14 {
-						t.Fatalf("row %d: features %d and %d have other proportions than the definition", i, j, k)
+						t.Fatalf("row %d: features %d and %d have other proportions than the definition", i,
+							j, k)
 					}
 				}
 			}

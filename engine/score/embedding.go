@@ -22,17 +22,21 @@ type embedding struct {
 func newEmbedding[T comparable](x []float64, n, d int, labels []T) (*embedding, error) {
 	switch {
 	case n < 2 || n > math.MaxInt32:
-		return nil, &fault.ShapeError{What: "number of points", Got: n, Want: "2 to 2^31 - 1, as the score is over pairs"}
+		return nil, &fault.ShapeError{What: "number of points", Got: n,
+			Want: "2 to 2^31 - 1, as the score is over pairs"}
 	case d < 1:
 		return nil, &fault.ShapeError{What: "number of coordinates", Got: d, Want: "at least 1"}
 	case len(x)/d != n || len(x)%d != 0:
-		return nil, &fault.ShapeError{What: "number of values", Got: len(x), Want: fmt.Sprintf("%d x %d", n, d)}
+		return nil, &fault.ShapeError{What: "number of values", Got: len(x),
+			Want: fmt.Sprintf("%d x %d", n, d)}
 	case len(labels) != n:
-		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels), Want: fmt.Sprintf("%d, one for each point", n)}
+		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels),
+			Want: fmt.Sprintf("%d, one for each point", n)}
 	}
 	for k, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, &fault.DataError{Row: k / d, Column: strconv.Itoa(k % d), Err: fmt.Errorf("value is %v: want a finite number", v)}
+			return nil, &fault.DataError{Row: k / d, Column: strconv.Itoa(k % d),
+				Err: fmt.Errorf("value is %v: want a finite number", v)}
 		}
 	}
 	e := &embedding{x: x, n: n, d: d}
@@ -41,7 +45,8 @@ func newEmbedding[T comparable](x []float64, n, d int, labels []T) (*embedding, 
 }
 
 // ofEmbedding computes a score of points with their classes.
-func ofEmbedding[T comparable](x []float64, n, d int, labels []T, score func(*embedding) (float64, error)) (float64, error) {
+func ofEmbedding[T comparable](x []float64, n, d int, labels []T,
+	score func(*embedding) (float64, error)) (float64, error) {
 	e, err := newEmbedding(x, n, d, labels)
 	if err != nil {
 		return 0, err
@@ -116,7 +121,8 @@ func (e *embedding) bothKinds(what string) error {
 		return fault.Data("", "%s is undefined: want at least two of %d points in one class", what, e.n)
 	}
 	if e.differentPairs() == 0 {
-		return fault.Data("", "%s is undefined, as all %d points are in one class: want at least two classes", what, e.n)
+		return fault.Data("", "%s is undefined, as all %d points are in one class: want at least two classes",
+			what, e.n)
 	}
 	return nil
 }
@@ -153,11 +159,14 @@ func (e *embedding) jRatio() (float64, error) {
 	within /= float64(e.samePairs())
 	between /= float64(e.differentPairs())
 	if within == 0 {
-		return 0, fault.Data("", "J is undefined, as the mean distance within classes is 0: want a class with different points")
+		return 0, fault.Data("",
+			"J is undefined, as the mean distance within classes is 0: want a class with different points")
 	}
 	j := between / within
 	if math.IsInf(j, 0) || math.IsNaN(j) {
-		return 0, fault.Data("", "J is out of range, with mean distance %g between classes and %g within: want values of similar magnitude", between, within)
+		return 0, fault.Data("",
+			"J is out of range, with mean distance %g between classes and %g within: want values of "+
+				"similar magnitude", between, within)
 	}
 	return j, nil
 }
@@ -183,7 +192,8 @@ func (e *embedding) pairAUC() (float64, error) {
 	same, different := e.samePairs(), e.differentPairs()
 	storeSame := same <= different
 	if rarer := min(same, different); rarer > maxDistances {
-		return 0, &fault.MemoryError{What: fmt.Sprintf("the AUC of pairs of %d points", e.n), Need: int64(rarer) * 8, Limit: maxDistances * 8,
+		return 0, &fault.MemoryError{What: fmt.Sprintf("the AUC of pairs of %d points", e.n),
+			Need: int64(rarer) * 8, Limit: maxDistances * 8,
 			Hint: "score a sample of the points"}
 	}
 	stored := make([]float64, 0, min(same, different))
@@ -252,7 +262,8 @@ func ClusterAccuracy[A, B comparable](truth []A, predicted []B) (float64, error)
 
 func (t *contingency) clusterAccuracy() (float64, error) {
 	if len(t.classes)*len(t.cluster) > maxCells {
-		return 0, &fault.ShapeError{What: "number of classes times clusters", Got: len(t.classes) * len(t.cluster),
+		return 0, &fault.ShapeError{What: "number of classes times clusters",
+			Got:  len(t.classes) * len(t.cluster),
 			Want: fmt.Sprintf("at most %d to match them one to one", maxCells)}
 	}
 	table, rows, columns := t.dense()
@@ -343,7 +354,8 @@ func RecallAtK[T comparable](x []float64, n, d int, labels []T, k ...int) ([]flo
 func (e *embedding) checkK(k []int) error {
 	for _, v := range k {
 		if v < 1 || v >= e.n {
-			return &fault.ParamError{Param: "k", Value: v, Want: fmt.Sprintf("1 to %d, the number of other points", e.n-1)}
+			return &fault.ParamError{Param: "k", Value: v,
+				Want: fmt.Sprintf("1 to %d, the number of other points", e.n-1)}
 		}
 	}
 	return nil
@@ -416,7 +428,8 @@ func neighborAccuracy(ranks []int, n int) float64 {
 // *fault.DataError. Cost: O(n log n).
 func AUC(scores []float64, positive []bool) (float64, error) {
 	if len(scores) != len(positive) {
-		return 0, &fault.ShapeError{What: "number of scores", Got: len(scores), Want: fmt.Sprintf("%d, the number of classes", len(positive))}
+		return 0, &fault.ShapeError{What: "number of scores", Got: len(scores),
+			Want: fmt.Sprintf("%d, the number of classes", len(positive))}
 	}
 	var yes, no []float64
 	for i, s := range scores {
@@ -430,7 +443,9 @@ func AUC(scores []float64, positive []bool) (float64, error) {
 		}
 	}
 	if len(yes) == 0 || len(no) == 0 {
-		return 0, fault.Data("", "%d objects are positive and %d negative: want at least one of each for the AUC", len(yes), len(no))
+		return 0, fault.Data("",
+			"%d objects are positive and %d negative: want at least one of each for the AUC", len(yes),
+			len(no))
 	}
 	slices.Sort(no)
 	return fractionBelow(no, yes), nil

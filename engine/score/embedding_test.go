@@ -169,10 +169,22 @@ func TestDistanceIsSymmetric(t *testing.T) {
 func TestEmbeddingErrors(t *testing.T) {
 	type scores func(x []float64, n, d int, labels []string) error
 	all := map[string]scores{
-		"JRatio":           func(x []float64, n, d int, l []string) error { _, err := JRatio(x, n, d, l); return err },
-		"PairAUC":          func(x []float64, n, d int, l []string) error { _, err := PairAUC(x, n, d, l); return err },
-		"RecallAtK":        func(x []float64, n, d int, l []string) error { _, err := RecallAtK(x, n, d, l, 1); return err },
-		"NeighborAccuracy": func(x []float64, n, d int, l []string) error { _, err := NeighborAccuracy(x, n, d, l); return err },
+		"JRatio": func(x []float64, n, d int, l []string) error {
+			_, err := JRatio(x, n, d, l)
+			return err
+		},
+		"PairAUC": func(x []float64, n, d int, l []string) error {
+			_, err := PairAUC(x, n, d, l)
+			return err
+		},
+		"RecallAtK": func(x []float64, n, d int, l []string) error {
+			_, err := RecallAtK(x, n, d, l, 1)
+			return err
+		},
+		"NeighborAccuracy": func(x []float64, n, d int, l []string) error {
+			_, err := NeighborAccuracy(x, n, d, l)
+			return err
+		},
 	}
 	ab := []string{"a", "a", "b"}
 	for name, f := range all {
@@ -181,15 +193,18 @@ func TestEmbeddingErrors(t *testing.T) {
 		}
 		var shape *fault.ShapeError
 		for what, err := range map[string]error{
-			"no points": f(nil, 0, 1, nil), "one point": f([]float64{1}, 1, 1, ab[:1]), "no coordinates": f(nil, 3, 0, ab),
-			"negative": f(nil, -3, -1, ab), "short": f([]float64{1, 2}, 3, 1, ab), "labels": f([]float64{1, 2, 3}, 3, 1, ab[:2]),
+			"no points": f(nil, 0, 1, nil), "one point": f([]float64{1}, 1, 1, ab[:1]),
+			"no coordinates": f(nil, 3, 0, ab),
+			"negative":       f(nil, -3, -1, ab), "short": f([]float64{1, 2}, 3, 1, ab),
+			"labels": f([]float64{1, 2, 3}, 3, 1, ab[:2]),
 		} {
 			if !errors.As(err, &shape) {
 				t.Errorf("%s, %s: error %v, want a *fault.ShapeError", name, what, err)
 			}
 		}
 		var data *fault.DataError
-		if err := f([]float64{0, 1, 2, math.NaN(), 4, 5}, 3, 2, ab); !errors.As(err, &data) || data.Row != 1 || data.Column != "1" {
+		if err := f([]float64{0, 1, 2, math.NaN(), 4, 5}, 3, 2, ab); !errors.As(err, &data) ||
+			data.Row != 1 || data.Column != "1" {
 			t.Errorf("%s of a NaN: error %v, want a *fault.DataError at row 1, column 1", name, err)
 		}
 	}
@@ -210,14 +225,17 @@ func TestAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The individual functions give the same scores, without the unlabeled row.
-	a, b, y := []string{"a", "a", "b", "b", "b"}, []string{"b", "b", "a", "a", "b"}, []float64{0, 1, 10, 11, 2}
+	a, b, y := []string{"a", "a", "b", "b", "b"}, []string{"b", "b", "a", "a", "b"},
+		[]float64{0, 1, 10, 11, 2}
 	recall, err := RecallAtK(y, 5, 1, a, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []Score{
-		{"rand", must(Rand(a, b))}, {"balanced_rand", must(BalancedRand(a, b))}, {"adjusted_rand", must(AdjustedRand(a, b))},
-		{"nmi", must(NMI(a, b))}, {"cluster_accuracy", must(ClusterAccuracy(a, b))}, {"accuracy", must(Accuracy(a, b))},
+		{"rand", must(Rand(a, b))}, {"balanced_rand", must(BalancedRand(a, b))},
+		{"adjusted_rand", must(AdjustedRand(a, b))},
+		{"nmi", must(NMI(a, b))}, {"cluster_accuracy", must(ClusterAccuracy(a, b))},
+		{"accuracy", must(Accuracy(a, b))},
 		{"j_ratio", must(JRatio(y, 5, 1, a))}, {"pair_auc", must(PairAUC(y, 5, 1, a))},
 		{"neighbor_accuracy", must(NeighborAccuracy(y, 5, 1, a))}, {"recall@1", recall[0]},
 	}
@@ -230,7 +248,8 @@ func TestAll(t *testing.T) {
 }
 
 func TestAllNotesWhatIsUndefined(t *testing.T) {
-	r, err := All(Input{Truth: []string{"a", "b", "c"}, Predicted: []string{"x", "x", "y"}, X: []float64{1, 2, 3}, N: 3, D: 1})
+	r, err := All(Input{Truth: []string{"a", "b", "c"}, Predicted: []string{"x", "x", "y"},
+		X: []float64{1, 2, 3}, N: 3, D: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,8 @@ type Table struct {
 // label like any other. Lengths that differ, and more rows than 2^32 - 1, are a *fault.ShapeError.
 func (t *Table) Add(truth, predicted []string) error {
 	if len(predicted) != len(truth) {
-		return &fault.ShapeError{What: "number of predicted labels", Got: len(predicted), Want: fmt.Sprintf("%d, as many as true labels", len(truth))}
+		return &fault.ShapeError{What: "number of predicted labels", Got: len(predicted),
+			Want: fmt.Sprintf("%d, as many as true labels", len(truth))}
 	}
 	if err := t.checkRoom(len(truth)); err != nil {
 		return err
@@ -119,7 +120,8 @@ func (r *Report) partitions(table *Table) error {
 		return err
 	}
 	r.Clusters = len(t.cluster)
-	r.Rand, r.BalancedRand, r.AdjustedRand, r.NMI = new(p.rand()), new(p.balanced()), new(p.adjusted()), new(t.nmi())
+	r.Rand, r.BalancedRand, r.AdjustedRand, r.NMI = new(p.rand()), new(p.balanced()), new(p.adjusted()),
+		new(t.nmi())
 	r.note(&r.ClusterAccuracy)(t.clusterAccuracy())
 	if table.known() {
 		r.Accuracy = new(float64(table.right) / float64(t.n))
@@ -176,7 +178,8 @@ type counter[A, B comparable] struct {
 }
 
 // ofTable computes a score of two labelings from their contingency table.
-func ofTable[A, B comparable](truth []A, predicted []B, score func(*contingency) (float64, error)) (float64, error) {
+func ofTable[A, B comparable](truth []A, predicted []B,
+	score func(*contingency) (float64, error)) (float64, error) {
 	if err := sameLength(len(truth), len(predicted)); err != nil {
 		return 0, err
 	}
@@ -247,7 +250,8 @@ func sameLength(truth, predicted int) error {
 		return &fault.ShapeError{What: "number of true labels", Got: 0, Want: "at least 1"}
 	}
 	if predicted != truth {
-		return &fault.ShapeError{What: "number of predicted labels", Got: predicted, Want: fmt.Sprintf("%d, the number of true labels", truth)}
+		return &fault.ShapeError{What: "number of predicted labels", Got: predicted,
+			Want: fmt.Sprintf("%d, the number of true labels", truth)}
 	}
 	return nil
 }
@@ -265,7 +269,8 @@ func (p pairs) total() uint64 { return p.both + p.classOnly + p.clustOnly + p.ne
 // pairs returns the counts; it requires n >= 2, as otherwise there are no pairs.
 func (t *contingency) pairs() (pairs, error) {
 	if t.n < 2 {
-		return pairs{}, &fault.ShapeError{What: "number of objects", Got: int(t.n), Want: "at least 2, as the score is over pairs"}
+		return pairs{}, &fault.ShapeError{What: "number of objects", Got: int(t.n),
+			Want: "at least 2, as the score is over pairs"}
 	}
 	var p pairs
 	var sameClass, sameCluster uint64 // each sum is below n^2/2 < 2^63
@@ -367,7 +372,8 @@ func (p pairs) adjusted() float64 {
 	}
 	a, b := mul(p.both, p.neither), mul(p.classOnly, p.clustOnly)
 	numerator := 2 * a.minus(b)
-	denominator := mul(p.both+p.classOnly, p.classOnly+p.neither).float() + mul(p.both+p.clustOnly, p.clustOnly+p.neither).float()
+	denominator := mul(p.both+p.classOnly, p.classOnly+p.neither).float() +
+		mul(p.both+p.clustOnly, p.clustOnly+p.neither).float()
 	return numerator / denominator
 }
 

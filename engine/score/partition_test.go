@@ -233,11 +233,13 @@ func TestPublishedValues(t *testing.T) {
 
 	// Examples in the documentation of scikit-learn's adjusted_rand_score and rand_score.
 	near(t, "Rand (scikit-learn)", must(Rand([]int{0, 0, 1, 2}, []int{0, 0, 1, 1})), 0.83, 5e-3)
-	near(t, "AdjustedRand (scikit-learn)", must(AdjustedRand([]int{0, 0, 1, 2}, []int{0, 0, 1, 1})), 0.57, 5e-3)
+	near(t, "AdjustedRand (scikit-learn)", must(AdjustedRand([]int{0, 0, 1, 2}, []int{0, 0, 1, 1})), 0.57,
+		5e-3)
 	near(t, "AdjustedRand (scikit-learn)", must(AdjustedRand([]int{0, 0, 0, 0}, []int{0, 1, 2, 3})), 0, 0)
 	near(t, "AdjustedRand (scikit-learn)", must(AdjustedRand([]int{0, 0, 1, 1}, []int{0, 1, 0, 1})), -0.5, 0)
 	near(t, "NMI (scikit-learn)", must(NMI([]int{0, 0, 0, 0}, []int{0, 1, 2, 3})), 0, 0)
-	near(t, "AUC (scikit-learn)", must(AUC([]float64{0.1, 0.4, 0.35, 0.8}, []bool{false, false, true, true})), 0.75, 0)
+	near(t, "AUC (scikit-learn)", must(AUC([]float64{0.1, 0.4, 0.35, 0.8}, []bool{false, false, true, true})),
+		0.75, 0)
 }
 
 func TestBalancedRandDropsMissingTerm(t *testing.T) {
@@ -253,7 +255,8 @@ func TestPairCountsDoNotOverflow(t *testing.T) {
 	const n = math.MaxInt32
 	half := uint64(n / 2)
 	table := &contingency{n: n, classes: []uint64{half, n - half}, cluster: []uint64{half, n - half},
-		cells: []cell{{0, 0, half / 2}, {0, 1, half - half/2}, {1, 0, half - half/2}, {1, 1, n - half - (half - half/2)}}}
+		cells: []cell{{0, 0, half / 2}, {0, 1, half - half/2}, {1, 0, half - half/2},
+			{1, 1, n - half - (half - half/2)}}}
 	p, err := table.pairs()
 	if err != nil {
 		t.Fatal(err)
@@ -327,8 +330,10 @@ func TestAccuracy(t *testing.T) {
 
 func TestPartitionErrors(t *testing.T) {
 	for name, f := range map[string]func(a, b []int) (float64, error){
-		"Rand": Rand[int, int], "BalancedRand": BalancedRand[int, int], "AdjustedRand": AdjustedRand[int, int],
-		"NMI": NMI[int, int], "Accuracy": Accuracy[int], "ClusterAccuracy": ClusterAccuracy[int, int],
+		"Rand": Rand[int, int], "BalancedRand": BalancedRand[int, int],
+		"AdjustedRand": AdjustedRand[int, int],
+		"NMI":          NMI[int, int], "Accuracy": Accuracy[int],
+		"ClusterAccuracy": ClusterAccuracy[int, int],
 	} {
 		for _, c := range []struct {
 			what string
@@ -358,7 +363,8 @@ func TestAUCMatchesEnumeration(t *testing.T) {
 		scores := make([]float64, n)
 		positive := make([]bool, n)
 		for i := range scores {
-			scores[i] = rapid.SampledFrom([]float64{math.Inf(-1), -1, 0, math.Copysign(0, -1), 0.5, 1, math.Inf(1)}).Draw(t, "score")
+			scores[i] = rapid.SampledFrom([]float64{math.Inf(-1), -1, 0, math.Copysign(0, -1), 0.5, 1,
+				math.Inf(1)}).Draw(t, "score")
 			positive[i] = rapid.Bool().Draw(t, "positive")
 		}
 		positive[0], positive[1] = true, false
@@ -418,7 +424,8 @@ func TestTableIsAll(t *testing.T) {
 		label := rapid.Custom(func(rt *rapid.T) string {
 			return rapid.SampledFrom([]string{"", "a", "b", "c", "1", "2"}).Draw(rt, "label")
 		})
-		truth, predicted := rapid.SliceOfN(label, n, n).Draw(rt, "truth"), rapid.SliceOfN(label, n, n).Draw(rt, "predicted")
+		truth, predicted := rapid.SliceOfN(label, n, n).Draw(rt, "truth"),
+			rapid.SliceOfN(label, n, n).Draw(rt, "predicted")
 		named := rapid.Bool().Draw(rt, "named")
 		table := Table{Named: named}
 		for lo := 0; lo < n; {
@@ -439,8 +446,9 @@ func TestTableIsAll(t *testing.T) {
 		if err == nil {
 			scored++
 			direct, err := Accuracy(pick(truth, labeled(truth)), pick(predicted, labeled(truth)))
-			if err != nil || got.Accuracy != nil && *got.Accuracy != direct || named && (got.Accuracy == nil ||
-				got.Numbered) {
+			if err != nil || got.Accuracy != nil && *got.Accuracy != direct || named &&
+				(got.Accuracy == nil ||
+					got.Numbered) {
 				rt.Fatalf("accuracy %v: want %v (%v)", got.Accuracy, direct, err)
 			}
 		}
@@ -482,7 +490,8 @@ func TestTableAddCount(t *testing.T) {
 		var rows, counts Table
 		for range rapid.IntRange(1, 10).Draw(rt, "blocks") {
 			label := rapid.SampledFrom([]string{"", "a", "b", "c"})
-			truth, predicted, n := label.Draw(rt, "truth"), label.Draw(rt, "predicted"), rapid.IntRange(0, 5).Draw(rt, "rows")
+			truth, predicted, n := label.Draw(rt, "truth"), label.Draw(rt, "predicted"),
+				rapid.IntRange(0, 5).Draw(rt, "rows")
 			for range n {
 				if err := rows.Add([]string{truth}, []string{predicted}); err != nil {
 					rt.Fatal(err)
@@ -551,7 +560,8 @@ func TestNumbered(t *testing.T) {
 			continue
 		}
 		if r.OfClusters(); r.Accuracy != nil || r.ClusterAccuracy == nil {
-			t.Errorf("%v: accuracy %v and cluster accuracy %v of clusters", c.predicted, r.Accuracy, r.ClusterAccuracy)
+			t.Errorf("%v: accuracy %v and cluster accuracy %v of clusters", c.predicted, r.Accuracy,
+				r.ClusterAccuracy)
 		}
 	}
 }

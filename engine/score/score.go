@@ -128,7 +128,8 @@ func (r *Report) String() string {
 // the data is omitted with a note.
 func All(in Input) (*Report, error) {
 	if in.Predicted == nil && in.X == nil {
-		return nil, fault.Data("", "there is nothing to score: want predicted labels or an embedding in addition to the true labels")
+		return nil, fault.Data("",
+			"there is nothing to score: want predicted labels or an embedding in addition to the true labels")
 	}
 	keep := make([]int, 0, len(in.Truth))
 	for i, label := range in.Truth {

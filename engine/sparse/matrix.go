@@ -63,7 +63,8 @@ func (m *Matrix) Permute(order []int32) *Matrix {
 	for i, from := range order {
 		place[from] = int32(i)
 	}
-	p := &Matrix{Rows: m.Rows, Cols: m.Cols, Start: make([]int, m.Rows+1), Col: make([]int32, m.Count()), Val: make([]float64, m.Count())}
+	p := &Matrix{Rows: m.Rows, Cols: m.Cols, Start: make([]int, m.Rows+1), Col: make([]int32, m.Count()),
+		Val: make([]float64, m.Count())}
 	type element struct {
 		col int32
 		val float64

@@ -21,7 +21,8 @@ func SmallDisk(t testing.TB, dir string) string {
 	if err := os.Mkdir(disk, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs",
+		disk).CombinedOutput(); err != nil {
 		t.Skipf("a tmpfs cannot be mounted here: %v, %s", err, out)
 	}
 	t.Cleanup(func() {

@@ -21,27 +21,36 @@ type exception struct {
 
 var exceptions = []exception{
 	{
-		[]string{"kbeta", "npkl", "lleratio", "blend", "parts", "lmnn", "scml", "klein", "llma", "spectral", "cmvu", "npk", "simplenpkl", "sdplr"},
+		[]string{"kbeta", "npkl", "lleratio", "blend", "parts", "lmnn", "scml", "klein", "llma", "spectral",
+			"cmvu", "npk", "simplenpkl", "sdplr"},
 		[]string{"whole numbers, rows in"},
-		"Nearest neighbors are not unique where distances are equal: of rows equally far the one with the lower number is taken.",
+		"Nearest neighbors are not unique where distances are equal: of rows equally far the one with the " +
+			"lower number is taken.",
 	},
 	{
 		[]string{"forest"},
 		[]string{"negated", "turned", "features in another order"},
 		"forest draws features by their numbers, and thresholds from their lower ends.",
 	},
-	{[]string{"sdml"}, []string{"turned"}, "sdml penalizes products of single features, so it depends on the axes."},
+	{[]string{"sdml"}, []string{"turned"},
+		"sdml penalizes products of single features, so it depends on the axes."},
 	{
 		[]string{"llma"}, []string{"times "},
 		"llma adds one ridge to unknowns of different units: it depends on the units of the features.",
 	},
 	{
 		[]string{"lleratio", "blend"}, []string{"Gram matrix instead"},
-		"lleratio, also in blend, seeks the neighbors of rows among their features, and those of a Gram matrix in the space of its kernel. In blend, what learns from coordinates takes the kernel of `-k`, or its own with a Gram matrix.",
+		"lleratio, also in blend, seeks the neighbors of rows among their features, and those of a Gram " +
+			"matrix in the space of its kernel. In blend, what learns from coordinates takes the kernel of " +
+			"`-k`, or " +
+			"its own with a Gram matrix.",
 	},
 	{
-		[]string{"krca", "blend"}, []string{"all features plus 1e5, `-k", "all features plus 1e8, `-k", "all features plus 1e3, Gram"},
-		"krca adds `eps_rel` times the mean of k(x, x). For the linear kernel this is measured from the origin, and from the mean of rows that are far from it.",
+		[]string{"krca", "blend"},
+		[]string{"all features plus 1e5, `-k", "all features plus 1e8, `-k",
+			"all features plus 1e3, Gram"},
+		"krca adds `eps_rel` times the mean of k(x, x). For the linear kernel this is measured from the " +
+			"origin, and from the mean of rows that are far from it.",
 	},
 	{
 		[]string{"nca", "mlkr"},
@@ -140,7 +149,8 @@ func sensitivity(method catalog.Method, p *problem, base func(*problem) *problem
 // the rows by, times the measured condition of the method; but at least 1e-8, the root of the
 // rounding, to which an optimum is determined where its objective is flat, or 1e-7 from a Gram
 // matrix, whose entries are rounded like squares; and at least the tolerance at which it ends.
-func outcome(t *testing.T, method catalog.Method, r relation, base *problem, want answer, condition float64) string {
+func outcome(t *testing.T, method catalog.Method, r relation, base *problem, want answer,
+	condition float64) string {
 	if want.err != nil || strings.Contains(r.name, "imply") && method.Pairwise {
 		return notAsked
 	}

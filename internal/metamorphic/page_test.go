@@ -53,6 +53,7 @@ func checkPage(t *testing.T, part string) {
 			t.Fatal(err)
 		}
 	case old != part:
-		t.Errorf("the table of %s is out of date: run go test ./internal/metamorphic -update; want\n%s", path, part)
+		t.Errorf("the table of %s is out of date: run go test ./internal/metamorphic -update; want\n%s", path,
+			part)
 	}
 }

@@ -37,7 +37,9 @@ var bases = map[string]func(*problem) *problem{
 	"auto":   func(p *problem) *problem { return p },
 	"scaled": func(p *problem) *problem { return p.with(mustlink.Standardize()) },
 	"linear": func(p *problem) *problem { return p.with(mustlink.Unprepared(), mustlink.Kernel("linear")) },
-	"gauss":  func(p *problem) *problem { return p.with(mustlink.Unprepared(), mustlink.Kernel("rbf:sigma=3")) },
+	"gauss": func(p *problem) *problem {
+		return p.with(mustlink.Unprepared(), mustlink.Kernel("rbf:sigma=3"))
+	},
 	"sparse": func(p *problem) *problem { return p.with(mustlink.Unprepared()).sparse(false) },
 	"twins":  func(p *problem) *problem { return twins(p).with(mustlink.Unprepared()) },
 	"whole":  func(p *problem) *problem { return whole(p).with(mustlink.Unprepared()) },
@@ -109,7 +111,8 @@ func turned(p *problem) *problem {
 }
 
 // through gives the rows by a file.
-func through(t testing.TB, name string, write func(path string, rows [][]float64) error, options ...mustlink.ReadOption) func(*problem) *problem {
+func through(t testing.TB, name string, write func(path string, rows [][]float64) error,
+	options ...mustlink.ReadOption) func(*problem) *problem {
 	folder := t.TempDir()
 	read := func(path string, rows [][]float64) (*mustlink.Table, error) {
 		if err := write(path, rows); err != nil {
@@ -119,8 +122,12 @@ func through(t testing.TB, name string, write func(path string, rows [][]float64
 	}
 	return func(p *problem) *problem {
 		q := p.copy()
-		q.train = func(p *problem) (*mustlink.Table, error) { return read(filepath.Join(folder, "x"+name), p.rows) }
-		q.later = func(p *problem) (*mustlink.Table, error) { return read(filepath.Join(folder, "new"+name), p.used()) }
+		q.train = func(p *problem) (*mustlink.Table, error) {
+			return read(filepath.Join(folder, "x"+name), p.rows)
+		}
+		q.later = func(p *problem) (*mustlink.Table, error) {
+			return read(filepath.Join(folder, "new"+name), p.used())
+		}
 		return q
 	}
 }
@@ -261,7 +268,8 @@ func relations(t testing.TB) []relation {
 		{"gram", "times 1e-12, Gram matrix", scaledBy(1e-12), eps, true},
 		{"scaled", "times 1e-12, standardized", scaledBy(1e-12), eps, false},
 		{"scaled", "times 1e12, standardized", scaledBy(1e12), eps, false},
-		{"scaled", "features times 1e-12, 7, 1e12 and 1e3, standardized", scaledBy(1e-12, 7, 1e12, 1e3), eps, false},
+		{"scaled", "features times 1e-12, 7, 1e12 and 1e3, standardized", scaledBy(1e-12, 7, 1e12, 1e3), eps,
+			false},
 		{"rows", "negated", scaledBy(-1), eps, false},
 		{"rows", "turned by 53 degrees", turned, eps, false},
 		{"rows", "rows in another order", permuted, eps, false},

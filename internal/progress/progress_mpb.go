@@ -30,7 +30,9 @@ func New(w io.Writer) session.Bar {
 	b.bar = b.container.AddBar(0,
 		mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(
-			decor.Any(func(decor.Statistics) string { return b.stage.Load().(string) }, decor.WC{W: 32, C: decor.DindentRight}),
+			decor.Any(func(decor.Statistics) string {
+				return b.stage.Load().(string)
+			}, decor.WC{W: 32, C: decor.DindentRight}),
 		),
 		mpb.AppendDecorators(
 			decor.Any(percent, decor.WC{W: 5}),

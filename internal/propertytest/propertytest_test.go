@@ -36,7 +36,8 @@ func TestCheck(t *testing.T) {
 	for k := range runs {
 		Check(t, func(t *rapid.T) { runs[k] = append(runs[k], rapid.Uint64().Draw(t, "number")) })
 	}
-	if !slices.Equal(runs[0], runs[1]) || len(runs[0]) < 20 || len(slices.Compact(slices.Sorted(slices.Values(runs[0])))) < len(runs[0])/2 {
+	if !slices.Equal(runs[0], runs[1]) || len(runs[0]) < 20 ||
+		len(slices.Compact(slices.Sorted(slices.Values(runs[0])))) < len(runs[0])/2 {
 		t.Errorf("drawn were %v and %v", runs[0], runs[1])
 	}
 }

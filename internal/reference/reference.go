@@ -30,9 +30,10 @@ func Command(s *session.Session, intro string, also ...string) *cobra.Command {
 		Short: "write the help of all commands as one page of Markdown, or as manual pages",
 		Long: `Write the help of all commands and topics as one page of Markdown, or as manual pages, one for each command
 (mustlink-fit.1) and topic (mustlink-kernels.7), into an existing folder.`,
-		Example: fmt.Sprintf("  %s reference --markdown cli.md\n  %[1]s reference --man /usr/local/share/man", s.Name),
-		Hidden:  true,
-		Args:    usage.Positional(0, 0, ""),
+		Example: fmt.Sprintf("  %s reference --markdown cli.md\n  %[1]s reference --man /usr/local/share/man",
+			s.Name),
+		Hidden: true,
+		Args:   usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			check := s.Check(cmd)
 			check.Exclusive("markdown", "man")
@@ -45,11 +46,14 @@ func Command(s *session.Session, intro string, also ...string) *cobra.Command {
 			case markdown == "":
 				return writeManual(cmd.Root(), man)
 			}
-			return dataset.Atomic(markdown, func(w io.Writer) error { return writeMarkdown(w, cmd.Root(), intro, also) })
+			return dataset.Atomic(markdown, func(w io.Writer) error {
+				return writeMarkdown(w, cmd.Root(), intro, also)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&markdown, "markdown", "", "the `FILE` of Markdown to write")
-	cmd.Flags().StringVar(&man, "man", "", "the `FOLDER` to write manual pages to, in its folders man1 and man7")
+	cmd.Flags().StringVar(&man, "man", "",
+		"the `FOLDER` to write manual pages to, in its folders man1 and man7")
 	return cmd
 }
 
@@ -223,7 +227,8 @@ func manualName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPa
 // equal pages.
 func manualPage(w io.Writer, c *cobra.Command) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, ".TH %s %s \"\" \"mustlink\" \"mustlink manual\"\n", strings.ToUpper(manualName(c)), manualSection(c))
+	fmt.Fprintf(out, ".TH %s %s \"\" \"mustlink\" \"mustlink manual\"\n", strings.ToUpper(manualName(c)),
+		manualSection(c))
 	fmt.Fprintf(out, ".SH NAME\n%s \\- %s\n", roff(manualName(c)), roff(c.Short))
 	if !isTopic(c) {
 		fmt.Fprintf(out, ".SH SYNOPSIS\n.B %s\n", roff(c.UseLine()))

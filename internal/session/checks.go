@@ -36,7 +36,8 @@ func (s *Session) Check(cmd *cobra.Command) *Checks { return &Checks{s: s, Cmd: 
 
 // Checked returns the RunE of a command: check looks for mistakes that do not require reading
 // anything, and work follows if there are none. A file that changes while it is in use is an error.
-func (s *Session) Checked(check func(c *Checks, args []string), work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+func (s *Session) Checked(check func(c *Checks, args []string),
+	work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c := s.Check(cmd)
 		if check(c, args); c.Err != nil {
@@ -67,7 +68,8 @@ func (c *Checks) AtLeast(flag string, value, least int) {
 
 // Share refuses a share of matching pairs that is not one; 0 is none.
 func (c *Checks) Share(v float64) {
-	c.Refuse(c.Cmd.Flags().Changed("share") && !(v > 0 && v < 1), "--share is %v: want a number > 0 and < 1", v)
+	c.Refuse(c.Cmd.Flags().Changed("share") && !(v > 0 && v < 1), "--share is %v: want a number > 0 and < 1",
+		v)
 }
 
 // OneOf refuses a word that is not one of the choices.
@@ -83,7 +85,8 @@ func (c *Checks) Required(names ...string) {
 	for _, name := range names {
 		f := c.Cmd.Flags().Lookup(name)
 		given := f.Changed && f.Value.String() != ""
-		c.Refuse(!given, "%s is missing: want %s %s", usage.FlagName(f), usage.FlagUsage(f), usage.HelpHint(c.Cmd))
+		c.Refuse(!given, "%s is missing: want %s %s", usage.FlagName(f), usage.FlagUsage(f),
+			usage.HelpHint(c.Cmd))
 	}
 }
 
@@ -95,7 +98,8 @@ func (c *Checks) Exclusive(names ...string) {
 			given = append(given, usage.FlagName(c.Cmd.Flags().Lookup(name)))
 		}
 	}
-	c.Refuse(len(given) > 1, "%s cannot be given together: want one of them %s", strings.Join(given, " and "), usage.HelpHint(c.Cmd))
+	c.Refuse(len(given) > 1, "%s cannot be given together: want one of them %s", strings.Join(given, " and "),
+		usage.HelpHint(c.Cmd))
 }
 
 // Input records that the file at path, if not empty, is read for a flag. Only one flag can read
@@ -106,7 +110,8 @@ func (c *Checks) Input(flag, path string) {
 	case path != Stream:
 		c.s.inputs = append(c.s.inputs, path)
 	case c.s.stdinUsed != "":
-		c.Err = usage.Errorf("%s and %s are both \"-\": standard input can be read only once", c.s.stdinUsed, flag)
+		c.Err = usage.Errorf("%s and %s are both \"-\": standard input can be read only once", c.s.stdinUsed,
+			flag)
 	default:
 		c.s.stdinUsed = flag
 	}
@@ -139,7 +144,8 @@ func (c *Checks) Output(flag, path string) {
 	}
 	for _, o := range c.outputs {
 		if o.flag != flag {
-			c.Refuse(sameOutput(o.path, path), "%s and %s are both %q: want different files", o.flag, flag, path)
+			c.Refuse(sameOutput(o.path, path), "%s and %s are both %q: want different files", o.flag, flag,
+				path)
 		}
 	}
 	c.outputs = append(c.outputs, output{flag, path})
@@ -172,7 +178,8 @@ func sameOutput(a, b string) bool {
 // Binary refuses to write bytes to a terminal.
 func (c *Checks) Binary(flag, path, what string) {
 	terminal := path == Stream && usage.IsTerminal(c.s.Stdout)
-	c.Refuse(terminal, "%s is \"-\", but %s is binary and standard output is a terminal: want a file or a pipe", flag, what)
+	c.Refuse(terminal, "%s is \"-\", but %s is binary and standard output is a terminal: want a file or a "+
+		"pipe", flag, what)
 }
 
 // Model is Output for a model.
@@ -190,10 +197,12 @@ func (c *Checks) Matrix(flag, path, format string) {
 	c.Do(func() error {
 		if name == "" && !slices.Contains(OutputFormats(), FormatOf(path)) {
 			return &fault.ParamError{Param: flag, Value: path,
-				Want: "a name that ends in ." + strings.Join(OutputFormats(), " or .") + " (each also .gz)" + orFormat(flag)}
+				Want: "a name that ends in ." + strings.Join(OutputFormats(), " or .") + " (each also .gz)" +
+					orFormat(flag)}
 		}
 		// A trial write of an empty matrix to nowhere checks the name of the format.
-		err := dataset.WriteMatrix(Stream, 0, 0, nil, 1, nil, dataset.WriteOptions{Format: NameOr(name, "csv"), Stdout: io.Discard, Extensions: Extensions()})
+		err := dataset.WriteMatrix(Stream, 0, 0, nil, 1, nil,
+			dataset.WriteOptions{Format: NameOr(name, "csv"), Stdout: io.Discard, Extensions: Extensions()})
 		return usage.RenameParams(err, "format", "--format")
 	})
 	c.Output(flag, path)
@@ -209,7 +218,9 @@ func orFormat(flag string) string {
 
 // Ending refuses the name of an output without the extension of one of the formats.
 func (c *Checks) Ending(flag, path string, formats ...string) {
-	if path == Stream || c.Err != nil || slices.ContainsFunc(formats, func(f string) bool { return HasEnding(path, f) }) {
+	if path == Stream || c.Err != nil || slices.ContainsFunc(formats, func(f string) bool {
+		return HasEnding(path, f)
+	}) {
 		return
 	}
 	want := "a name that ends in ." + strings.Join(formats, ", .") + ", or \"-\""

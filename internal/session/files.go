@@ -70,7 +70,8 @@ func MakeFolder(path string) error {
 	}
 	switch err := os.Mkdir(path, 0o777); {
 	case errors.Is(err, os.ErrNotExist):
-		return fault.Data(path, "cannot make the folder: no such folder %s: %w", filepath.Dir(path), errors.Unwrap(err))
+		return fault.Data(path, "cannot make the folder: no such folder %s: %w", filepath.Dir(path),
+			errors.Unwrap(err))
 	case err != nil && !errors.Is(err, os.ErrExist):
 		return fault.Data(path, "cannot make the folder: %w", errors.Unwrap(err))
 	}
@@ -94,7 +95,8 @@ func OutputFormats() []string { return dataset.OutputFormats(Extensions()...) }
 // for help texts: ".csv, .npy, .parquet" and, after the word last, ".arrow". Each may be followed
 // by .gz.
 func Endings(last string) string {
-	names := slices.DeleteFunc(OutputFormats(), func(name string) bool { return name == "tsv" }) // a kind of csv
+	// a kind of csv
+	names := slices.DeleteFunc(OutputFormats(), func(name string) bool { return name == "tsv" })
 	end := len(names) - 1
 	return "." + strings.Join(names[:end], ", .") + last + "." + names[end]
 }
@@ -130,7 +132,8 @@ func (s *Session) ReadWithin(what string, in io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	if n := int64(len(b)); limit > 0 && n > limit {
-		return nil, &fault.MemoryError{What: "reading " + what, Need: n, Limit: limit, Hint: "raise the limit if you trust the sender"}
+		return nil, &fault.MemoryError{What: "reading " + what, Need: n, Limit: limit,
+			Hint: "raise the limit if you trust the sender"}
 	}
 	return b, nil
 }
@@ -147,7 +150,8 @@ func (s *Session) ReadPipe(path string) ([]byte, error) {
 
 // Writing returns the write options for path.
 func (s *Session) Writing(path, format string) dataset.WriteOptions {
-	return dataset.WriteOptions{Format: OutputFormatFor(path, format), Stdout: s.Stdout, Extensions: Extensions(), Check: s.Files.Unchanged}
+	return dataset.WriteOptions{Format: OutputFormatFor(path, format), Stdout: s.Stdout,
+		Extensions: Extensions(), Check: s.Files.Unchanged}
 }
 
 // WritingText returns the write options for labels, links and pairs, which are CSV for any file

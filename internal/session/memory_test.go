@@ -82,7 +82,8 @@ func TestByteSize(t *testing.T) {
 		text string
 		want int64
 	}{
-		{"0", 0}, {"1073741824", 1 << 30}, {"8GiB", 8 << 30}, {"1.5g", 3 << 29}, {"500MB", 500e6}, {"2 KiB", 2048}, {"7b", 7}, {"1t", 1 << 40},
+		{"0", 0}, {"1073741824", 1 << 30}, {"8GiB", 8 << 30}, {"1.5g", 3 << 29}, {"500MB", 500e6},
+		{"2 KiB", 2048}, {"7b", 7}, {"1t", 1 << 40},
 	} {
 		var b ByteSize
 		if err := b.Set(c.text); err != nil || int64(b) != c.want {

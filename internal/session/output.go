@@ -112,7 +112,9 @@ func Printable(text string) string {
 type terminal struct{ io.Writer }
 
 func (t terminal) Write(b []byte) (int, error) {
-	_, err := io.WriteString(t.Writer, escaped(string(b), func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }))
+	_, err := io.WriteString(t.Writer, escaped(string(b), func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t'
+	}))
 	return len(b), err
 }
 

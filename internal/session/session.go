@@ -65,7 +65,8 @@ func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
 	case workers < 0:
 		return nil, usage.Errorf("--workers is %d: want a number >= 0 (0 for all processors)", workers)
 	case threads < 0:
-		return nil, usage.Errorf("--blas-threads is %d: want a number >= 0 (0 for as many as --workers)", threads)
+		return nil, usage.Errorf("--blas-threads is %d: want a number >= 0 (0 for as many as --workers)",
+			threads)
 	}
 	if s.MemoryLimit > 0 {
 		debug.SetMemoryLimit(int64(s.MemoryLimit))
@@ -143,10 +144,15 @@ func (s *Session) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.BoolVar(&s.JSON, "json", false, "print results as JSON")
-	f.BoolVarP(&s.Quiet, "quiet", "q", false, "no progress bar and no summaries; warnings and errors still appear")
-	f.IntVar(&s.Workers, "workers", 0, "number of goroutines that share the work; 0 for all processors. Results do not depend on it (in the netlib build: for a given --blas-threads)")
-	f.IntVar(&s.BLASThreads, "blas-threads", 0, "number of threads of one large linear algebra call; 0 for as many as --workers")
-	f.Var(&s.MemoryLimit, "memory-limit", "refuse work that requires more memory than this, such as 8GiB (default no limit)")
+	f.BoolVarP(&s.Quiet, "quiet", "q", false,
+		"no progress bar and no summaries; warnings and errors still appear")
+	f.IntVar(&s.Workers, "workers", 0,
+		"number of goroutines that share the work; 0 for all processors. Results do not depend on it (in "+
+			"the netlib build: for a given --blas-threads)")
+	f.IntVar(&s.BLASThreads, "blas-threads", 0,
+		"number of threads of one large linear algebra call; 0 for as many as --workers")
+	f.Var(&s.MemoryLimit, "memory-limit",
+		"refuse work that requires more memory than this, such as 8GiB (default no limit)")
 }
 
 // FlagsInOrder makes the help of commands list flags in the order of their definition.
@@ -197,7 +203,8 @@ func (p *Progress) Report(r algorithms.Progress) {
 
 // Step reports which of several parts of the work is running.
 func (p *Progress) Step(done, total int, name string) {
-	p.Report(algorithms.Progress{Stage: name, Done: done, Total: total, Objective: math.NaN(), Residual: math.NaN()})
+	p.Report(algorithms.Progress{Stage: name, Done: done, Total: total, Objective: math.NaN(),
+		Residual: math.NaN()})
 }
 
 // Done removes the bar. It may be called twice: once before printing and once deferred.

@@ -84,7 +84,8 @@ func TestChecksKeepTheFirst(t *testing.T) {
 // What a user's file holds does not reach the terminal as it is.
 func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
-		"Köln, O'Hara": "Köln, O'Hara", "a\nb": `a\nb`, "\x1b[31mred": `\x1b[31mred`, "\x00": `\x00`, "a\u202eb": `a\u202eb`, "a\tb": `a\tb`, "a\u00a0b": `a\u00a0b`,
+		"Köln, O'Hara": "Köln, O'Hara", "a\nb": `a\nb`, "\x1b[31mred": `\x1b[31mred`, "\x00": `\x00`,
+		"a\u202eb": `a\u202eb`, "a\tb": `a\tb`, "a\u00a0b": `a\u00a0b`,
 	} {
 		if got := Printable(text); got != want {
 			t.Errorf("%q is shown as %s: want %s", text, got, want)
@@ -92,10 +93,13 @@ func TestPrintable(t *testing.T) {
 	}
 	var out, warned strings.Builder
 	s := &Session{Name: "mustlink", Stdout: &out, Stderr: &warned}
-	if err := s.Print(nil, func(w io.Writer) { fmt.Fprintf(w, "a\tb\n\x1b[2Jlong\tü\u009b\n") }); err != nil || out.String() != "a         b\n\\x1b[2Jlong  ü\\u009b\n" {
+	if err := s.Print(nil, func(w io.Writer) {
+		fmt.Fprintf(w, "a\tb\n\x1b[2Jlong\tü\u009b\n")
+	}); err != nil || out.String() != "a         b\n\\x1b[2Jlong  ü\\u009b\n" {
 		t.Errorf("printed %q, error %v", out.String(), err)
 	}
-	if s.Warnf("all cells are %s", "\x1b]0;title\a\n"); warned.String() != "mustlink: warning: all cells are \\x1b]0;title\\a\\n\n" {
+	if s.Warnf("all cells are %s",
+		"\x1b]0;title\a\n"); warned.String() != "mustlink: warning: all cells are \\x1b]0;title\\a\\n\n" {
 		t.Errorf("warned %q", warned.String())
 	}
 }

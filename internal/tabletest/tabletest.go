@@ -53,16 +53,25 @@ type column struct {
 // Tables returns twelve tables. Their numbers and categories depend on a hidden group of each row.
 func Tables(seed uint64) []Table {
 	made := []Table{
-		table(seed, "customers.csv", ",", ".", key("customer_id"), names(), dates("joined", Day), level("country", "DE", "FR", "NL", "US"), plan(), number("income", 9000, .05, ""), number("age", 6, 0, ""), words("active", "yes", "no")),
-		table(seed, "kunden.csv", ";", ",", key("Nr"), dates("seit", German), number("Umsatz", 700, .1, ""), number("Alter", 6, 0, ""), plan()),
-		table(seed, "assay.tsv", "\t", ".", number("dose", .01, 0, ""), number("response", 3, .2, "NA"), level("lab", "A", "B"), plan()),
+		table(seed, "customers.csv", ",", ".", key("customer_id"), names(), dates("joined", Day),
+			level("country", "DE", "FR", "NL", "US"), plan(), number("income", 9000, .05, ""),
+			number("age", 6, 0, ""), words("active", "yes", "no")),
+		table(seed, "kunden.csv", ";", ",", key("Nr"), dates("seit", German), number("Umsatz", 700, .1, ""),
+			number("Alter", 6, 0, ""), plan()),
+		table(seed, "assay.tsv", "\t", ".", number("dose", .01, 0, ""), number("response", 3, .2, "NA"),
+			level("lab", "A", "B"), plan()),
 		table(seed, "bars.csv", "|", ".", plan(), number("x", 1, 0, ""), number("y", 40, 0, "")),
 		table(seed, "index.csv", ",", ".", index(), number("x", 1, 0, ""), number("y", 400, .02, ""), plan()),
-		table(seed, "cities.csv", ",", ".", city(70), number("rent", 300, 0, ""), number("rooms", 1, .1, "null")),
-		table(seed, "answers.csv", ",", ".", words("q1", "yes", "no"), words("q2", "true", "false"), words("q3", "Y", "N"), number("score", 5, 0, ""), number("minutes", 80, 0, "")),
-		table(seed, "markers.csv", ",", ".", number("a", 1, .2, "?"), number("b", 20, .3, "N/A"), number("c", 300, .1, "NaN"), plan()),
-		table(seed, "gaps.csv", ",", ".", always("empty", Left, ""), always("unit", Left, "kg"), number("weight", 8, .3, ""), number("height", .2, .3, ""), plan()),
-		table(seed, "times.csv", ",", ".", dates("seen", Moment), dates("due", American), number("value", 12, 0, ""), plan()),
+		table(seed, "cities.csv", ",", ".", city(70), number("rent", 300, 0, ""),
+			number("rooms", 1, .1, "null")),
+		table(seed, "answers.csv", ",", ".", words("q1", "yes", "no"), words("q2", "true", "false"),
+			words("q3", "Y", "N"), number("score", 5, 0, ""), number("minutes", 80, 0, "")),
+		table(seed, "markers.csv", ",", ".", number("a", 1, .2, "?"), number("b", 20, .3, "N/A"),
+			number("c", 300, .1, "NaN"), plan()),
+		table(seed, "gaps.csv", ",", ".", always("empty", Left, ""), always("unit", Left, "kg"),
+			number("weight", 8, .3, ""), number("height", .2, .3, ""), plan()),
+		table(seed, "times.csv", ",", ".", dates("seen", Moment), dates("due", American),
+			number("value", 12, 0, ""), plan()),
 		table(seed, "wide.csv", ",", ".", wide(60)...),
 		table(seed, "codes.csv", ",", ".", code(), number("x", 1, 0, ""), number("y", 50, .1, "")),
 	}
@@ -155,7 +164,8 @@ func words(name, yes, no string) column {
 func dates(name string, format Kind) column {
 	begin := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	return column{name, format, func(r *rand.Rand, _, group int) string {
-		return begin.Add(time.Duration(group*200*24*3600+r.IntN(90*24*3600)) * time.Second).Format(string(format))
+		return begin.Add(time.Duration(group*200*24*3600+r.IntN(90*24*3600)) *
+			time.Second).Format(string(format))
 	}}
 }
 
@@ -164,7 +174,9 @@ func key(name string) column {
 }
 
 func names() column {
-	return column{"name", Left, func(_ *rand.Rand, row, _ int) string { return fmt.Sprintf("Smith, John %d", row) }}
+	return column{"name", Left, func(_ *rand.Rand, row, _ int) string {
+		return fmt.Sprintf("Smith, John %d", row)
+	}}
 }
 
 // index is a column without a name that counts the rows.
@@ -178,7 +190,9 @@ func always(name string, kind Kind, cell string) column {
 
 // code has numbers that stand for something.
 func code() column {
-	return column{"code", Category, func(r *rand.Rand, _, group int) string { return fmt.Sprint(100 + 10*group + r.IntN(2)) }}
+	return column{"code", Category, func(r *rand.Rand, _, group int) string {
+		return fmt.Sprint(100 + 10*group + r.IntN(2))
+	}}
 }
 
 // wide has columns of two units.

@@ -23,7 +23,8 @@ func TestAgain(t *testing.T) {
 			drop, _ := f.GetStringSlice("drop")
 			robust, _ := f.GetBool("robust")
 			after, _ := f.GetBool("after")
-			*seen = slices.Concat(args, []string{input}, kinds, drop, []string{map[bool]string{true: "robust"}[robust], map[bool]string{true: "after"}[after]})
+			*seen = slices.Concat(args, []string{input}, kinds, drop,
+				[]string{map[bool]string{true: "robust"}[robust], map[bool]string{true: "after"}[after]})
 			*seen = append(*seen, usage.Again(cmd, args))
 		}}
 		f := cmd.Flags()
@@ -44,7 +45,8 @@ func TestAgain(t *testing.T) {
 		}
 		return seen
 	}
-	given := []string{"report", "a b.mlk", "it's.mlk", "-i", "x$y.csv", "--type", "a=number", "--type", "p*=category", "--drop", `u,v w,"x,""y"`, "--robust", "--after=false", "--quiet"}
+	given := []string{"report", "a b.mlk", "it's.mlk", "-i", "x$y.csv", "--type", "a=number", "--type",
+		"p*=category", "--drop", `u,v w,"x,""y"`, "--robust", "--after=false", "--quiet"}
 	first := run(given)
 	line := first[len(first)-1]
 	out, err := exec.Command("sh", "-c", "printf '%s\\n' "+line).Output()

@@ -33,7 +33,8 @@ func Run(root *cobra.Command) int {
 	context.AfterFunc(ctx, func() {
 		if IsTerminal(os.Stderr) {
 			time.AfterFunc(time.Second, func() {
-				fmt.Fprintf(os.Stderr, "\n%s: stopping after the current step; press Ctrl-C again to end at once\n", root.Name())
+				fmt.Fprintf(os.Stderr,
+					"\n%s: stopping after the current step; press Ctrl-C again to end at once\n", root.Name())
 			})
 		}
 	})

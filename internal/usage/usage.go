@@ -40,10 +40,12 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return unknownFlag(cmd, e)
 	}
 	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return Errorf("%s has no value: want %s %s", FlagName(e.GetFlag()), FlagUsage(e.GetFlag()), HelpHint(cmd))
+		return Errorf("%s has no value: want %s %s", FlagName(e.GetFlag()), FlagUsage(e.GetFlag()),
+			HelpHint(cmd))
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return &fault.ParamError{Param: FlagName(e.GetFlag()), Value: e.GetValue(), Want: valueKind(e.GetFlag(), e.Unwrap())}
+		return &fault.ParamError{Param: FlagName(e.GetFlag()), Value: e.GetValue(),
+			Want: valueKind(e.GetFlag(), e.Unwrap())}
 	}
 	return Errorf("%v %s", err, HelpHint(cmd))
 }
@@ -123,9 +125,11 @@ func Positional(least, most int, want string) cobra.PositionalArgs {
 		case len(args) < least:
 			return Errorf("%s: an argument is missing: want %s %s", cmd.CommandPath(), want, HelpHint(cmd))
 		case len(args) > most && most == 0:
-			return Errorf("%s: %q is one argument too many: want flags only %s", cmd.CommandPath(), args[0], HelpHint(cmd))
+			return Errorf("%s: %q is one argument too many: want flags only %s", cmd.CommandPath(), args[0],
+				HelpHint(cmd))
 		case len(args) > most:
-			return Errorf("%s: %q is one argument too many: want %s %s", cmd.CommandPath(), args[most], want, HelpHint(cmd))
+			return Errorf("%s: %q is one argument too many: want %s %s", cmd.CommandPath(), args[most], want,
+				HelpHint(cmd))
 		}
 		return nil
 	}
@@ -151,7 +155,8 @@ func RenameParams(err error, names ...string) error {
 // CompleteWith offers fixed words as completions of a flag's value.
 func CompleteWith(cmd *cobra.Command, flag string, words ...string) {
 	// The error would be about an unknown flag, which the tests would show.
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc(flag,
+		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // SeedFlag defines --seed.

@@ -35,7 +35,8 @@ func Formats() []string { return []string{"png", "svg", "pdf"} }
 func FormatOf(path string) (string, error) {
 	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	if !slices.Contains(Formats(), format) {
-		return "", &fault.ParamError{Param: "picture", Value: path, Want: "a name that ends in ." + strings.Join(Formats(), ", .")}
+		return "", &fault.ParamError{Param: "picture", Value: path, Want: "a name that ends in ." +
+			strings.Join(Formats(), ", .")}
 	}
 	return format, nil
 }
@@ -60,7 +61,8 @@ func (s Size) fill(panels int) (Size, error) {
 	}
 	s.Columns = max(1, min(cmp.Or(s.Columns, panels), panels))
 	rows := (panels + s.Columns - 1) / s.Columns
-	s.Width, s.Height, s.DPI = cmp.Or(s.Width, 5*float64(s.Columns)), cmp.Or(s.Height, 4*float64(max(1, rows))), cmp.Or(s.DPI, 150)
+	s.Width, s.Height, s.DPI = cmp.Or(s.Width, 5*float64(s.Columns)),
+		cmp.Or(s.Height, 4*float64(max(1, rows))), cmp.Or(s.DPI, 150)
 	for _, side := range []struct {
 		name  string
 		value float64
@@ -74,7 +76,8 @@ func (s Size) fill(panels int) (Size, error) {
 		return s, &fault.ParamError{Param: "dpi", Value: s.DPI, Want: "20 to 1200"}
 	}
 	if limit := math.Sqrt(most / (s.Width * s.Height)); float64(s.DPI) > limit {
-		return s, &fault.ParamError{Param: "dpi", Value: s.DPI, Want: fmt.Sprintf("at most %.0f for %v x %v inches", math.Floor(limit), s.Width, s.Height)}
+		return s, &fault.ParamError{Param: "dpi", Value: s.DPI,
+			Want: fmt.Sprintf("at most %.0f for %v x %v inches", math.Floor(limit), s.Width, s.Height)}
 	}
 	return s, nil
 }
@@ -261,7 +264,8 @@ const largest = 1e300
 func checkFinite(column string, values []float64) error {
 	for i, v := range values {
 		if !(math.Abs(v) <= largest) {
-			return &fault.DataError{Row: i, Column: column, Err: fmt.Errorf("coordinate is %v: want a number from %g to %g", v, -largest, largest)}
+			return &fault.DataError{Row: i, Column: column,
+				Err: fmt.Errorf("coordinate is %v: want a number from %g to %g", v, -largest, largest)}
 		}
 	}
 	return nil

@@ -38,7 +38,8 @@ func cloud(n, k int) Scatter {
 
 func times() Lines {
 	return Lines{Title: "times", LogX: true, LogY: true, Series: []Series{
-		{Name: "ours", X: []float64{1, 10, 100}, Y: []float64{1, 2, 4}, Low: []float64{0.9, 1.8, 3.5}, High: []float64{1.1, 2.2, 4.4}},
+		{Name: "ours", X: []float64{1, 10, 100}, Y: []float64{1, 2, 4}, Low: []float64{0.9, 1.8, 3.5},
+			High: []float64{1.1, 2.2, 4.4}},
 		{Name: "theirs", X: []float64{1, 10}, Y: []float64{5, 50}, Markers: true},
 	}}
 }
@@ -48,7 +49,8 @@ func TestDeterministic(t *testing.T) {
 	for _, format := range Formats() {
 		var first, second bytes.Buffer
 		for _, w := range []io.Writer{&first, &second} {
-			if err := Write(w, format, Size{Width: 7, Height: 3, DPI: 50}, cloud(50, 3), times()); err != nil {
+			if err := Write(w, format, Size{Width: 7, Height: 3, DPI: 50}, cloud(50, 3),
+				times()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -102,15 +104,19 @@ func TestExtremes(t *testing.T) {
 	large := Scatter{X: []float64{1e300, -1e300, 1}, Y: []float64{1e-300, 0, 2e-300}}
 	near := Scatter{X: []float64{1, 1 + 1e-15}, Y: []float64{7, 7}}
 	for name, panel := range map[string]Panel{
-		"nothing": Scatter{}, "one": one, "equal": equal, "large": large, "near": near, "groups": cloud(300, 60), "many": cloud(20000, 3),
+		"nothing": Scatter{}, "one": one, "equal": equal, "large": large, "near": near,
+		"groups": cloud(300, 60), "many": cloud(20000, 3),
 		"no lines": Lines{}, "one value": Lines{Series: []Series{{X: []float64{1}, Y: []float64{2}}}},
-		"bars":  Lines{LogX: true, Series: []Series{{X: []float64{1e-300, 1e300}, Y: []float64{1, 2}, Low: []float64{0, 1}, High: []float64{2, 3}, Bars: true}}},
+		"bars": Lines{LogX: true,
+			Series: []Series{{X: []float64{1e-300, 1e300}, Y: []float64{1, 2}, Low: []float64{0, 1},
+				High: []float64{2, 3}, Bars: true}}},
 		"zeros": Scatter{X: []float64{0, 5e-324}, Y: []float64{0, 0}},
 		"flat":  Lines{LogY: true, Series: []Series{{X: []float64{1, 2}, Y: []float64{3, 3}}}},
 	} {
 		for _, format := range Formats() {
 			var b bytes.Buffer
-			if err := Write(&b, format, Size{Width: 4, Height: 3, DPI: 40}, panel); err != nil || b.Len() == 0 {
+			if err := Write(&b, format, Size{Width: 4, Height: 3, DPI: 40}, panel); err != nil ||
+				b.Len() == 0 {
 				t.Errorf("%s as %s: %d bytes, error %v", name, format, b.Len(), err)
 			}
 			if strings.Contains(b.String(), "NaN") {
@@ -144,24 +150,35 @@ func TestBadInput(t *testing.T) {
 		"NaN":      {"png", Size{}, Scatter{X: []float64{1, nan}, Y: []float64{1, 1}}, "row 1"},
 		"infinity": {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{math.Inf(1)}}, "row 0"},
 		"huge":     {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{2e300}}, "column \"y\""},
-		"tiny":     {"png", Size{}, Lines{LogX: true, Series: []Series{{X: []float64{1e-310}, Y: []float64{1}}}}, "1e-300"},
-		"negative": {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Cannot: [][2]int{{-1, 0}}}, "-1"},
-		"chunklet": {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Chunklets: [][]int{{0, 3}}}, "3"},
-		"low":      {"png", Size{}, Lines{Series: []Series{{X: []float64{1}, Y: []float64{1}, Low: []float64{1}}}}, "neither"},
-		"lengths":  {"png", Size{}, Scatter{X: []float64{1}}, "second"},
-		"groups":   {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Groups: []string{"a", "b"}}, "groups"},
-		"link":     {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Must: [][2]int{{0, 1}}}, "link"},
-		"log":      {"png", Size{}, Lines{LogY: true, Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{0}}}}, "logarithmic"},
-		"columns":  {"png", Size{Columns: -1}, cloud(3, 1), "columns"},
-		"boxes":    {"png", Size{}, Boxes{Names: []string{"a", "b"}, Values: [][]float64{{1}}}, "names"},
-		"no box":   {"png", Size{}, Boxes{Names: []string{"a"}, Values: [][]float64{{}}}, "values of a"},
-		"box NaN":  {"png", Size{}, Boxes{Names: []string{"a"}, Values: [][]float64{{1, nan}}}, "row 1"},
-		"band":     {"png", Size{}, Lines{Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{0}, Low: []float64{1, 2}}}}, "low"},
+		"tiny": {"png", Size{},
+			Lines{LogX: true, Series: []Series{{X: []float64{1e-310}, Y: []float64{1}}}}, "1e-300"},
+		"negative": {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Cannot: [][2]int{{-1, 0}}},
+			"-1"},
+		"chunklet": {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Chunklets: [][]int{{0, 3}}},
+			"3"},
+		"low": {"png", Size{},
+			Lines{Series: []Series{{X: []float64{1}, Y: []float64{1}, Low: []float64{1}}}}, "neither"},
+		"lengths": {"png", Size{}, Scatter{X: []float64{1}}, "second"},
+		"groups": {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Groups: []string{"a", "b"}},
+			"groups"},
+		"link": {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Must: [][2]int{{0, 1}}},
+			"link"},
+		"log": {"png", Size{},
+			Lines{LogY: true, Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{0}}}},
+			"logarithmic"},
+		"columns": {"png", Size{Columns: -1}, cloud(3, 1), "columns"},
+		"boxes":   {"png", Size{}, Boxes{Names: []string{"a", "b"}, Values: [][]float64{{1}}}, "names"},
+		"no box":  {"png", Size{}, Boxes{Names: []string{"a"}, Values: [][]float64{{}}}, "values of a"},
+		"box NaN": {"png", Size{}, Boxes{Names: []string{"a"}, Values: [][]float64{{1, nan}}}, "row 1"},
+		"band": {"png", Size{},
+			Lines{Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{0}, Low: []float64{1, 2}}}},
+			"low"},
 	} {
 		var b bytes.Buffer
 		err := Write(&b, c.format, c.size, c.panel)
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) || b.Len() > 0 {
-			t.Errorf("%s: error %v, %d bytes: want one of bad input with %q and nothing written", name, err, b.Len(), c.word)
+			t.Errorf("%s: error %v, %d bytes: want one of bad input with %q and nothing written", name, err,
+				b.Len(), c.word)
 		}
 	}
 	if _, err := FormatOf("picture.gif"); !fault.IsInput(err) {
@@ -184,14 +201,16 @@ func (f failing) Write([]byte) (int, error) { return 0, f.error }
 func TestRowsOfPanels(t *testing.T) {
 	box := Boxes{Title: "box", Names: []string{"one", "two"}, Values: [][]float64{{1, 2, 3, 9}, {4}}}
 	panels := []Panel{box, cloud(5, 2), box, times(), box}
-	for columns, want := range map[int][2]int{0: {25 * 150, 4 * 150}, 2: {10 * 150, 12 * 150}, 9: {25 * 150, 4 * 150}} {
+	for columns, want := range map[int][2]int{0: {25 * 150, 4 * 150}, 2: {10 * 150, 12 * 150},
+		9: {25 * 150, 4 * 150}} {
 		var b bytes.Buffer
 		if err := Write(&b, "png", Size{Columns: columns}, panels...); err != nil {
 			t.Fatal(err)
 		}
 		c, err := png.DecodeConfig(&b)
 		if err != nil || c.Width != want[0] || c.Height != want[1] {
-			t.Errorf("rows of %d: %d x %d dots (error %v), want %d x %d", columns, c.Width, c.Height, err, want[0], want[1])
+			t.Errorf("rows of %d: %d x %d dots (error %v), want %d x %d", columns, c.Width, c.Height, err,
+				want[0], want[1])
 		}
 	}
 }

@@ -26,7 +26,8 @@ func TestRoundTicks(t *testing.T) {
 			rt.Fatalf("%d ticks from %v to %v: want 2 to 8", len(ticks), lo, hi)
 		}
 		step, _ := roundStep((hi - lo) / 7)
-		if lead := step / math.Pow(10, math.Floor(math.Log10(step)+1e-9)); math.Abs(lead-1)*math.Abs(lead-2)*math.Abs(lead-5) > 1e-6 {
+		if lead := step / math.Pow(10,
+			math.Floor(math.Log10(step)+1e-9)); math.Abs(lead-1)*math.Abs(lead-2)*math.Abs(lead-5) > 1e-6 {
 			rt.Fatalf("step %v: want 1, 2 or 5 times a power of ten", step)
 		}
 		rounding := 1e-9*step + 0x1p-50*max(math.Abs(lo), math.Abs(hi)) // of the sums below
@@ -37,7 +38,8 @@ func TestRoundTicks(t *testing.T) {
 			if tick.Value < lo || tick.Value > hi {
 				rt.Fatalf("tick %v is outside", tick.Value)
 			}
-			if v, err := strconv.ParseFloat(tick.Label, 64); err != nil || math.Abs(v-tick.Value) > 1e-6*step {
+			if v, err := strconv.ParseFloat(tick.Label, 64); err != nil ||
+				math.Abs(v-tick.Value) > 1e-6*step {
 				rt.Fatalf("label %q of %v", tick.Label, tick.Value)
 			}
 			if i > 0 && math.Abs(tick.Value-ticks[i-1].Value-step) > 1e-6*step {
@@ -62,7 +64,8 @@ func TestDecades(t *testing.T) {
 				continue
 			}
 			labels++
-			if v, err := strconv.ParseFloat(tick.Label, 64); err != nil || math.Abs(math.Log10(v)-tick.Value) > 1e-6 {
+			if v, err := strconv.ParseFloat(tick.Label, 64); err != nil ||
+				math.Abs(math.Log10(v)-tick.Value) > 1e-6 {
 				rt.Fatalf("label %q at %v", tick.Label, tick.Value)
 			}
 		}
@@ -100,7 +103,8 @@ func TestLabels(t *testing.T) {
 // there is a line for them.
 func TestLegendFits(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
-		room := vg.Point{X: vg.Length(rapid.Float64Range(50, 800).Draw(rt, "width")), Y: vg.Length(rapid.Float64Range(50, 800).Draw(rt, "height"))}
+		room := vg.Point{X: vg.Length(rapid.Float64Range(50, 800).Draw(rt, "width")),
+			Y: vg.Length(rapid.Float64Range(50, 800).Draw(rt, "height"))}
 		groups, always := rapid.IntRange(0, 80).Draw(rt, "groups"), rapid.IntRange(0, 2).Draw(rt, "links")
 		length := rapid.IntRange(1, 18).Draw(rt, "letters")
 		var l legend
@@ -149,7 +153,8 @@ func TestLegend(t *testing.T) {
 		}
 	}
 	var more int
-	if _, err := fmt.Sscanf(svg[max(0, strings.Index(svg, ">and ")):], ">and %d more<", &more); err != nil || more == 0 {
+	if _, err := fmt.Sscanf(svg[max(0, strings.Index(svg, ">and ")):], ">and %d more<", &more); err != nil ||
+		more == 0 {
 		t.Errorf("the legend does not count what it leaves out: %v", err)
 	}
 	if n := strings.Count(svg, " (3)<") + strings.Count(svg, " (2)<"); n+more != 40 {
@@ -159,7 +164,9 @@ func TestLegend(t *testing.T) {
 	if svg := picture(t, Size{}, s); strings.Contains(svg, "must-link") || strings.Contains(svg, "(3)") {
 		t.Error("a legend though none was wanted")
 	}
-	lines := picture(t, Size{}, Lines{Series: []Series{{Name: "ours", X: []float64{1}, Y: []float64{1}}, {X: []float64{1}, Y: []float64{1}}}})
+	lines := picture(t, Size{},
+		Lines{Series: []Series{{Name: "ours", X: []float64{1}, Y: []float64{1}},
+			{X: []float64{1}, Y: []float64{1}}}})
 	if !strings.Contains(lines, ">ours<") || !strings.Contains(lines, ">series 1<") {
 		t.Error("the legend does not name the lines")
 	}
@@ -178,7 +185,8 @@ func TestMarkers(t *testing.T) {
 	if len(seen) != 64 {
 		t.Errorf("%d markers for 64 groups", len(seen))
 	}
-	if many, few := cloud(20000, 2).markers()["1"], cloud(20, 2).markers()["1"]; many.radius >= few.radius || many.color.A >= few.color.A {
+	if many, few := cloud(20000, 2).markers()["1"], cloud(20, 2).markers()["1"]; many.radius >= few.radius ||
+		many.color.A >= few.color.A {
 		t.Errorf("markers of many points %v, of few %v: want them smaller and more translucent", many, few)
 	}
 }
@@ -212,7 +220,8 @@ func TestThin(t *testing.T) {
 	}{{1, false, 1}, {0.85, false, 1}, {0.6, false, 2}, {0.2, true, 2}} {
 		text, style := p.X.Label.Text, p.X.Label.TextStyle
 		fitText(&text, &style, whole*vg.Length(c.share))
-		if lines := strings.Count(text, "\n") + 1; lines != c.lines || strings.Contains(text, "…") != c.cut || style.Width(text) > whole*vg.Length(c.share) {
+		if lines := strings.Count(text, "\n") + 1; lines != c.lines || strings.Contains(text, "…") != c.cut ||
+			style.Width(text) > whole*vg.Length(c.share) {
 			t.Errorf("in %v of its width: %q", c.share, text)
 		}
 	}

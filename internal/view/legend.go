@@ -70,7 +70,8 @@ func (l legend) fit(room vg.Point) table {
 func (l legend) cut(n int) []entry {
 	groups := l.groups
 	if keep := max(0, n-len(l.always)-1); len(groups)+len(l.always) > n && keep < len(groups) {
-		groups = append(append([]entry(nil), groups[:keep]...), entry{text: fmt.Sprintf("and %d more", len(groups)-keep)})
+		groups = append(append([]entry(nil), groups[:keep]...),
+			entry{text: fmt.Sprintf("and %d more", len(groups)-keep)})
 	}
 	all := append(append([]entry(nil), groups...), l.always...)
 	return all[:min(n, len(all))]
@@ -101,7 +102,8 @@ func (t table) draw(c draw.Canvas, corner vg.Point) {
 }
 
 func legendStyle() text.Style {
-	s := text.Style{Font: font.From(plot.DefaultFont, 9), YAlign: text.YCenter, Handler: plot.DefaultTextHandler}
+	s := text.Style{Font: font.From(plot.DefaultFont, 9), YAlign: text.YCenter,
+		Handler: plot.DefaultTextHandler}
 	setFont(&s, 9)
 	return s
 }

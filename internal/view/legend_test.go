@@ -9,9 +9,11 @@ import (
 // seeing are the colors as people see them, as linear maps of linear RGB: all cones, and without
 // green or red ones (Machado, Oliveira & Fernandes 2009, severity 1).
 var seeing = map[string][3][3]float64{
-	"all cones":   {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-	"deuteranope": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
-	"protanope":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
+	"all cones": {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+	"deuteranope": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413},
+		{-0.011820, 0.042940, 0.968881}},
+	"protanope": {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216},
+		{-0.003882, -0.048116, 1.051998}},
 }
 
 func linear(c color.NRGBA) (out [3]float64) {
@@ -69,7 +71,8 @@ func TestPalette(t *testing.T) {
 		return 0.2126*l[0] + 0.7152*l[1] + 0.0722*l[2]
 	}
 	for i, c := range palette {
-		onWhite, onDark := 1.05/(luminance(c)+0.05), (luminance(c)+0.05)/(luminance(color.NRGBA{21, 24, 28, 255})+0.05)
+		onWhite, onDark := 1.05/(luminance(c)+0.05),
+			(luminance(c)+0.05)/(luminance(color.NRGBA{21, 24, 28, 255})+0.05)
 		if onWhite < 1.7 || onDark < 2.5 {
 			t.Errorf("color %d has the contrast %.2f on white and %.2f on dark", i, onWhite, onDark)
 		}
@@ -88,7 +91,8 @@ func TestMarkersDiffer(t *testing.T) {
 	for _, n := range []int{7, 8} {
 		s := Scatter{}
 		for g := range n {
-			s.X, s.Y, s.Groups = append(s.X, float64(g)), append(s.Y, 0), append(s.Groups, string(rune('a'+g)))
+			s.X, s.Y, s.Groups = append(s.X, float64(g)), append(s.Y, 0),
+				append(s.Groups, string(rune('a'+g)))
 		}
 		shapes, colors := map[int]bool{}, map[color.NRGBA]bool{}
 		for _, m := range s.markers() {

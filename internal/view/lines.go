@@ -61,19 +61,22 @@ func (s Series) check(logX, logY bool) error {
 		values []float64
 		log    bool
 		may    bool // be missing
-	}{{"x", s.X, logX, false}, {"y", s.Y, logY, false}, {"low", s.Low, logY, true}, {"high", s.High, logY, true}} {
+	}{{"x", s.X, logX, false}, {"y", s.Y, logY, false}, {"low", s.Low, logY, true},
+		{"high", s.High, logY, true}} {
 		if c.may && c.values == nil {
 			continue
 		}
 		if len(c.values) != len(s.X) {
-			return &fault.ShapeError{What: "number of " + c.name + " values", Got: len(c.values), Want: fmt.Sprintf("%d, as there are x values", len(s.X))}
+			return &fault.ShapeError{What: "number of " + c.name + " values", Got: len(c.values),
+				Want: fmt.Sprintf("%d, as there are x values", len(s.X))}
 		}
 		if err := checkFinite(c.name, c.values); err != nil {
 			return err
 		}
 		for i, v := range c.values {
 			if c.log && !(v >= 1/largest) {
-				return &fault.DataError{Row: i, Column: c.name, Err: fmt.Errorf("value is %v: want a number >= %g on a logarithmic axis", v, 1/largest)}
+				return &fault.DataError{Row: i, Column: c.name,
+					Err: fmt.Errorf("value is %v: want a number >= %g on a logarithmic axis", v, 1/largest)}
 			}
 		}
 	}
@@ -118,7 +121,8 @@ func (l Lines) Plot(c draw.Canvas, p *plot.Plot) {
 		return coordinates
 	}
 	if ends := []float64{0, 1}; l.Diagonal {
-		c.StrokeLines(draw.LineStyle{Color: color.Gray{Y: 130}, Width: 0.8, Dashes: []vg.Length{3, 3}}, at(ends, ends))
+		c.StrokeLines(draw.LineStyle{Color: color.Gray{Y: 130}, Width: 0.8, Dashes: []vg.Length{3, 3}},
+			at(ends, ends))
 	}
 	for k, s := range l.Series {
 		if s.spread() && !s.Bars {

@@ -23,7 +23,8 @@ import (
 // The signs of directions are arbitrary: each is chosen so that its largest component is positive.
 // Values that are not finite, or whose squares are not, are a *fault.DataError. Cost: n d min(n, d)
 // flops and two eigenvectors of order min(n, d).
-func Plane(ctx context.Context, eng *engine.Engine, x blas.Matrix) (first, second []float64, share [2]float64, err error) {
+func Plane(ctx context.Context, eng *engine.Engine,
+	x blas.Matrix) (first, second []float64, share [2]float64, err error) {
 	n, d := x.Rows, x.Cols
 	first, second = make([]float64, n), make([]float64, n)
 	if n == 0 || d == 0 {
@@ -31,7 +32,8 @@ func Plane(ctx context.Context, eng *engine.Engine, x blas.Matrix) (first, secon
 	}
 	m := min(n, d)
 	need := engine.MatrixBytes(n, d) + engine.MatrixBytes(m, m)
-	if err := eng.Check(fmt.Sprintf("principal directions of %d x %d values", n, d), need, "fit a model and pass it, or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("principal directions of %d x %d values", n, d), need,
+		"fit a model and pass it, or raise the memory limit"); err != nil {
 		return nil, nil, share, err
 	}
 	centered := center(eng, x)
@@ -44,7 +46,9 @@ func Plane(ctx context.Context, eng *engine.Engine, x blas.Matrix) (first, secon
 		total += s.At(i, i)
 	}
 	if math.IsNaN(total) || math.IsInf(total, 0) {
-		return nil, nil, share, fault.Data("", "values are not finite, or so large that their squares are not: want values up to 1e150 in size")
+		return nil, nil, share,
+			fault.Data("", "values are not finite, or so large that their squares are not: want values up "+
+				"to 1e150 in size")
 	}
 	w, v, err := eng.SymEigTop(ctx, s, 2)
 	if err != nil {
@@ -132,9 +136,12 @@ type Flat = tsne.Plane
 //
 // Errors are those of [graph.NearestRows] and ctx.Err(). Cost: about n m d flops for m embedded
 // rows, and 500 m^2 steps of some flops.
-func NeighborPlane(ctx context.Context, eng *engine.Engine, x blas.Matrix, start Flat, seed uint64, report func(done, total int)) (Flat, error) {
+func NeighborPlane(ctx context.Context, eng *engine.Engine, x blas.Matrix, start Flat, seed uint64,
+	report func(done, total int)) (Flat, error) {
 	rows := drawn(x.Rows, seed)
-	if err := eng.Check(fmt.Sprintf("a copy of %d x %d values for a neighbor embedding", x.Rows, x.Cols), 2*engine.MatrixBytes(x.Rows, x.Cols), "draw principal components, or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("a copy of %d x %d values for a neighbor embedding", x.Rows, x.Cols),
+		2*engine.MatrixBytes(x.Rows, x.Cols),
+		"draw principal components, or raise the memory limit"); err != nil {
 		return Flat{}, err
 	}
 	some := kernel.Rows(x.Select(rows))
@@ -176,7 +183,8 @@ func pick(from Flat, rows []int) Flat {
 
 // spread returns all rows: the embedded ones where they are, the others at the mean of their
 // nearest embedded ones, weighted by the inverse of the squared distance.
-func spread(ctx context.Context, eng *engine.Engine, all, some *points.Dense, rows []int, at Flat) (Flat, error) {
+func spread(ctx context.Context, eng *engine.Engine, all, some *points.Dense, rows []int,
+	at Flat) (Flat, error) {
 	near, err := graph.NearestRows(ctx, eng, all, some, placing)
 	if err != nil {
 		return Flat{}, err

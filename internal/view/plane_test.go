@@ -64,7 +64,8 @@ func TestPlane(t *testing.T) {
 			if math.Abs(share[k]-vars[k]/total) > 1e-10 {
 				rt.Fatalf("share %v: want %v", share[k], vars[k]/total)
 			}
-			if k+1 < len(vars) && vars[k]-vars[k+1] < 1e-3*vars[0] || k > 0 && vars[k-1]-vars[k] < 1e-3*vars[0] {
+			if k+1 < len(vars) && vars[k]-vars[k+1] < 1e-3*vars[0] || k > 0 &&
+				vars[k-1]-vars[k] < 1e-3*vars[0] {
 				continue // the direction is not well determined
 			}
 			for i, v := range got {
@@ -95,7 +96,8 @@ func TestPlaneDegenerate(t *testing.T) {
 	if math.Abs(share[0]-1) > 1e-12 || share[1] != 0 {
 		t.Errorf("shares %v: want 1 and 0", share)
 	}
-	for _, x := range []blas.Matrix{blas.NewMatrix(0, 3), blas.NewMatrix(3, 0), {Rows: 2, Cols: 1, Stride: 1, Data: []float64{7, 7}}} {
+	for _, x := range []blas.Matrix{blas.NewMatrix(0, 3), blas.NewMatrix(3, 0),
+		{Rows: 2, Cols: 1, Stride: 1, Data: []float64{7, 7}}} {
 		first, second, _, err := Plane(t.Context(), eng, x)
 		if err != nil || len(first) != x.Rows || len(second) != x.Rows {
 			t.Errorf("%d x %d: %v, %v, error %v", x.Rows, x.Cols, first, second, err)
@@ -191,7 +193,8 @@ func TestNeighborPlane(t *testing.T) {
 	}
 	components, neighbors := apart(start, of), apart(at, of)
 	if neighbors < 0.99 || components > 0.97 {
-		t.Errorf("nearest rows of the same cluster: %.3f in the neighbor embedding, %.3f in principal components", neighbors, components)
+		t.Errorf("nearest rows of the same cluster: %.3f in the neighbor embedding, %.3f in principal "+
+			"components", neighbors, components)
 	}
 	again, err := NeighborPlane(t.Context(), enginetest.New(t, 1), x, start, 1, nil)
 	if err != nil {
@@ -211,10 +214,13 @@ func TestNeighborPlane(t *testing.T) {
 		inner += at.X[i]*next.X[i] + at.Y[i]*next.Y[i]
 	}
 	if !(inner/(length(at)*length(next)) > 0.9) {
-		t.Errorf("the plane that begins at another has the correlation %.3f with it", inner/(length(at)*length(next)))
+		t.Errorf("the plane that begins at another has the correlation %.3f with it",
+			inner/(length(at)*length(next)))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := NeighborPlane(ctx, eng, x, start, 1, func(done, _ int) { cancel() }); !errors.Is(err, context.Canceled) {
+	if _, err := NeighborPlane(ctx, eng, x, start, 1, func(done, _ int) {
+		cancel()
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }
@@ -231,7 +237,8 @@ func length(at Flat) float64 {
 func TestSpread(t *testing.T) {
 	x := blas.MatrixOf(5, 1, []float64{0, 1, 10, 1, 0.5})
 	rows := []int{0, 1, 2}
-	at, err := spread(t.Context(), enginetest.New(t, 1), kernel.Rows(x), kernel.Rows(x.Select(rows)), rows, Flat{X: []float64{0, 2, 50}, Y: []float64{0, 4, -50}})
+	at, err := spread(t.Context(), enginetest.New(t, 1), kernel.Rows(x), kernel.Rows(x.Select(rows)), rows,
+		Flat{X: []float64{0, 2, 50}, Y: []float64{0, 4, -50}})
 	if err != nil {
 		t.Fatal(err)
 	}

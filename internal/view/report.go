@@ -186,7 +186,8 @@ func WriteReport(w io.Writer, r *Report) error {
 	if err := r.Points.check(); err != nil {
 		return err
 	}
-	t, err := template.New("page.html").Funcs(template.FuncMap{"score": Score.String, "percent": percent}).ParseFS(files, "page.html", "points.html")
+	t, err := template.New("page.html").Funcs(template.FuncMap{"score": Score.String,
+		"percent": percent}).ParseFS(files, "page.html", "points.html")
 	if err != nil {
 		return err
 	}
@@ -195,11 +196,14 @@ func WriteReport(w io.Writer, r *Report) error {
 		return err
 	}
 	views := r.Points.Views
-	p := page{Report: r, Style: template.CSS(Style()), Script: template.JS(Script()), Payload: template.JS(payload), Drawn: len(views) > 0,
+	p := page{Report: r, Style: template.CSS(Style()), Script: template.JS(Script()),
+		Payload: template.JS(payload), Drawn: len(views) > 0,
 		Curves: drawings(r.Curves), Drawings: drawings(r.Pictures)}
 	p.Pair = len(views) > 1 && views[0].Before
 	p.Several = len(views) > 2 || len(views) == 2 && !p.Pair
-	p.Judged = slices.ContainsFunc(r.Models, func(m Model) bool { return m.Verdict != nil && m.Verdict.Judged })
+	p.Judged = slices.ContainsFunc(r.Models, func(m Model) bool {
+		return m.Verdict != nil && m.Verdict.Judged
+	})
 	p.HasImportance = slices.ContainsFunc(r.Models, func(m Model) bool { return m.Importance != nil })
 	return t.Execute(w, p)
 }
@@ -266,7 +270,8 @@ func (s Score) String() string {
 func (p *Points) check() error {
 	size := func(what string, got int) error {
 		if got != p.Count {
-			return &fault.ShapeError{What: "number of " + what, Got: got, Want: fmt.Sprintf("%d, as there are points", p.Count)}
+			return &fault.ShapeError{What: "number of " + what, Got: got,
+				Want: fmt.Sprintf("%d, as there are points", p.Count)}
 		}
 		return nil
 	}
@@ -309,7 +314,8 @@ func (p *Points) check() error {
 	for _, list := range [][][2]int{p.Must, p.Cannot} {
 		for _, l := range list {
 			if min(l[0], l[1]) < 0 || max(l[0], l[1]) >= p.Count {
-				return &fault.ShapeError{What: "point of a link", Got: max(l[0], l[1]), Want: fmt.Sprintf("0 to %d", p.Count-1)}
+				return &fault.ShapeError{What: "point of a link", Got: max(l[0], l[1]),
+					Want: fmt.Sprintf("0 to %d", p.Count-1)}
 			}
 		}
 	}
@@ -324,12 +330,14 @@ func (p *Points) checkNear(v Layout) error {
 	want := p.Count * v.Near.Count
 	for _, got := range []int{len(v.Near.Index), len(v.Near.Distance)} {
 		if got != want {
-			return &fault.ShapeError{What: "number of neighbors of " + v.Name, Got: got, Want: fmt.Sprintf("%d, %d for each point", want, v.Near.Count)}
+			return &fault.ShapeError{What: "number of neighbors of " + v.Name, Got: got,
+				Want: fmt.Sprintf("%d, %d for each point", want, v.Near.Count)}
 		}
 	}
 	for _, i := range v.Near.Index {
 		if int(i) < 0 || int(i) >= p.Count {
-			return &fault.ShapeError{What: "neighbor of a point", Got: int(i), Want: fmt.Sprintf("0 to %d", p.Count-1)}
+			return &fault.ShapeError{What: "neighbor of a point", Got: int(i),
+				Want: fmt.Sprintf("0 to %d", p.Count-1)}
 		}
 	}
 	return finite("distances of "+v.Name, v.Near.Distance)
@@ -337,7 +345,8 @@ func (p *Points) checkNear(v Layout) error {
 
 func finite(name string, values []float64) error {
 	if i := points.FirstNotFinite(values); i >= 0 {
-		return &fault.DataError{Row: i, Column: name, Err: fmt.Errorf("value is %v: want a finite number", values[i])}
+		return &fault.DataError{Row: i, Column: name,
+			Err: fmt.Errorf("value is %v: want a finite number", values[i])}
 	}
 	return nil
 }
@@ -385,7 +394,9 @@ type viewData struct {
 // nothing in it ends the script.
 func (r *Report) payload() (string, error) {
 	p := r.Points
-	out := payload{Count: p.Count, Colors: hexPalette(), Shapes: corners(), Stroked: firstStroked, FewGroups: fewGroups, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must), Cannot: links(p.Cannot), Violations: r.Violations}
+	out := payload{Count: p.Count, Colors: hexPalette(), Shapes: corners(), Stroked: firstStroked,
+		FewGroups: fewGroups, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must),
+		Cannot: links(p.Cannot), Violations: r.Violations}
 	if out.Violations == nil {
 		out.Violations = []Violation{}
 	}
@@ -398,7 +409,8 @@ func (r *Report) payload() (string, error) {
 		out.Features = append(out.Features, quantized(f))
 	}
 	for _, v := range p.Views {
-		d := viewData{Name: v.Name, XLabel: v.XLabel, YLabel: v.YLabel, X: encode(single(v.X)), Y: encode(single(v.Y)), NoScale: v.NoScale, Before: v.Before}
+		d := viewData{Name: v.Name, XLabel: v.XLabel, YLabel: v.YLabel, X: encode(single(v.X)),
+			Y: encode(single(v.Y)), NoScale: v.NoScale, Before: v.Before}
 		if v.Near != nil {
 			d.Nearest, d.Near, d.Far = v.Near.Count, encode(v.Near.Index), encode(single(v.Near.Distance))
 		}

@@ -40,7 +40,8 @@ func TestWrite(t *testing.T) {
 	if strings.Contains(page, "<img") || strings.Contains(page, "<script>window") {
 		t.Error("a text has become markup")
 	}
-	if urls := regexp.MustCompile(`(?:src|href|url\(|@import)\s*=?\s*["']?https?:`).FindString(page); urls != "" {
+	if urls := regexp.MustCompile(`(?:src|href|url\(|@import)\s*=?\s*["']?https?:`).FindString(
+		page); urls != "" {
 		t.Errorf("the page fetches %q", urls)
 	}
 	v := payload(t, page)
@@ -71,10 +72,13 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	must := numbers[uint32](t, v["must"])
-	if len(must) != 2*len(r.Points.Must) || int(must[2]) != r.Points.Must[1][0] || int(must[3]) != r.Points.Must[1][1] {
+	if len(must) != 2*len(r.Points.Must) || int(must[2]) != r.Points.Must[1][0] ||
+		int(must[3]) != r.Points.Must[1][1] {
 		t.Errorf("must-links %v: want %v", must, r.Points.Must)
 	}
-	for _, want := range []string{"0.500 ± 0.010", "0.900", "–", "<rect", "mustlink report", "better than raw", "0.930 ± 0.020", "0.710", "not judged: too few links", "in-sample", `style="width:93.0%"`, "60 %"} {
+	for _, want := range []string{"0.500 ± 0.010", "0.900", "–", "<rect", "mustlink report",
+		"better than raw", "0.930 ± 0.020", "0.710", "not judged: too few links", "in-sample",
+		`style="width:93.0%"`, "60 %"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -105,10 +109,13 @@ func TestEmpty(t *testing.T) {
 
 // TestExtremes: features and coordinates of any finite size are written as finite numbers.
 func TestExtremes(t *testing.T) {
-	r := &view.Report{Points: view.Points{Count: 3, Features: []view.Feature{{Name: "f", Values: []float64{-math.MaxFloat64, 0, math.MaxFloat64}}},
-		Views: []view.Layout{{Name: "v", X: []float64{-1e308, 0, 1e308}, Y: []float64{5e-324, 0, -5e-324}}}}}
+	r := &view.Report{Points: view.Points{Count: 3,
+		Features: []view.Feature{{Name: "f", Values: []float64{-math.MaxFloat64, 0, math.MaxFloat64}}},
+		Views: []view.Layout{{Name: "v", X: []float64{-1e308, 0, 1e308},
+			Y: []float64{5e-324, 0, -5e-324}}}}}
 	v := payload(t, viewtest.Written(t, r))
-	if q := numbers[uint16](t, v["features"].([]any)[0].(map[string]any)["q"]); q[0] != 0 || q[1] != 32768 || q[2] != math.MaxUint16 {
+	if q := numbers[uint16](t, v["features"].([]any)[0].(map[string]any)["q"]); q[0] != 0 || q[1] != 32768 ||
+		q[2] != math.MaxUint16 {
 		t.Errorf("levels %v", q)
 	}
 	view := v["views"].([]any)[0].(map[string]any)

@@ -55,10 +55,12 @@ func (s Scatter) plot() (*plot.Plot, error) {
 func (s Scatter) check() error {
 	n := len(s.X)
 	if len(s.Y) != n {
-		return &fault.ShapeError{What: "number of second coordinates", Got: len(s.Y), Want: fmt.Sprintf("%d, as there are first ones", n)}
+		return &fault.ShapeError{What: "number of second coordinates", Got: len(s.Y),
+			Want: fmt.Sprintf("%d, as there are first ones", n)}
 	}
 	if s.Groups != nil && len(s.Groups) != n {
-		return &fault.ShapeError{What: "number of groups", Got: len(s.Groups), Want: fmt.Sprintf("%d, one for each point", n)}
+		return &fault.ShapeError{What: "number of groups", Got: len(s.Groups),
+			Want: fmt.Sprintf("%d, one for each point", n)}
 	}
 	if err := cmp.Or(checkFinite("x", s.X), checkFinite("y", s.Y)); err != nil {
 		return err
@@ -69,7 +71,8 @@ func (s Scatter) check() error {
 	}
 	for _, i := range ends {
 		if i < 0 || i >= n {
-			return &fault.ShapeError{What: "end of a link", Got: i, Want: fmt.Sprintf("a point from 0 to %d", n-1)}
+			return &fault.ShapeError{What: "end of a link", Got: i,
+				Want: fmt.Sprintf("a point from 0 to %d", n-1)}
 		}
 	}
 	return nil
@@ -87,8 +90,12 @@ func (s Scatter) settle(p *plot.Plot, c draw.Canvas) {
 	}
 	for range 50 { // each round but the last drops a tick
 		room := p.DataCanvas(c).Size()
-		droppedX := keepTicks(&p.X, room.X, func(label string) vg.Length { return p.X.Tick.Label.Width(label) / 2 })
-		droppedY := keepTicks(&p.Y, room.Y, func(label string) vg.Length { return p.Y.Tick.Label.Height(label) })
+		droppedX := keepTicks(&p.X, room.X, func(label string) vg.Length {
+			return p.X.Tick.Label.Width(label) / 2
+		})
+		droppedY := keepTicks(&p.Y, room.Y, func(label string) vg.Length {
+			return p.Y.Tick.Label.Height(label)
+		})
 		if changed := equalize(p, c, x, y); !changed && !droppedX && !droppedY {
 			return
 		}
@@ -116,7 +123,8 @@ func keepTicks(a *plot.Axis, length vg.Length, half func(label string) vg.Length
 	var ticks []plot.Tick
 	for _, t := range all {
 		const clearance = 1 // points
-		if at := vg.Length(a.Norm(t.Value)) * length; at >= clearance && length-at >= half(t.Label)+clearance {
+		if at := vg.Length(a.Norm(t.Value)) * length; at >= clearance &&
+			length-at >= half(t.Label)+clearance {
 			ticks = append(ticks, t)
 		}
 	}
@@ -241,7 +249,8 @@ func (s Scatter) legend() legend {
 		}
 		m := markers[name]
 		m.radius, m.color.A, m.edge = max(m.radius, 2.5), 255, false
-		l.groups = append(l.groups, entry{fmt.Sprintf("%s (%d)", shorten(name), count[name]), []plot.Thumbnailer{m}})
+		l.groups = append(l.groups,
+			entry{fmt.Sprintf("%s (%d)", shorten(name), count[name]), []plot.Thumbnailer{m}})
 	}
 	must, cannot := s.linkStyles()
 	add := func(noun string, n, all int, style draw.LineStyle) {
@@ -286,7 +295,8 @@ type filled struct {
 }
 
 // density counts points in cells; place and color return those of point i.
-func density(n int, place func(i int) vg.Point, color func(i int) color.NRGBA) (cells map[cell]*filled, most int) {
+func density(n int, place func(i int) vg.Point,
+	color func(i int) color.NRGBA) (cells map[cell]*filled, most int) {
 	cells = map[cell]*filled{}
 	for i := range n {
 		at := place(i)
@@ -317,6 +327,8 @@ func drawDensity(c draw.Canvas, cells map[cell]*filled, most int) {
 	order := slices.SortedFunc(maps.Keys(cells), func(a, b cell) int { return cmp.Or(a.y-b.y, a.x-b.x) })
 	for _, at := range order {
 		x, y := vg.Length(at.x)*cellSide, vg.Length(at.y)*cellSide
-		c.FillPolygon(cells[at].color(most), []vg.Point{{X: x, Y: y}, {X: x + cellSide, Y: y}, {X: x + cellSide, Y: y + cellSide}, {X: x, Y: y + cellSide}})
+		c.FillPolygon(cells[at].color(most),
+			[]vg.Point{{X: x, Y: y}, {X: x + cellSide, Y: y}, {X: x + cellSide, Y: y + cellSide},
+				{X: x, Y: y + cellSide}})
 	}
 }

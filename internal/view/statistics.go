@@ -25,13 +25,15 @@ type Boxes struct {
 
 func (b Boxes) plot() (*plot.Plot, error) {
 	if len(b.Names) != len(b.Values) {
-		return nil, &fault.ShapeError{What: "number of lists of values", Got: len(b.Values), Want: fmt.Sprintf("%d, as there are names", len(b.Names))}
+		return nil, &fault.ShapeError{What: "number of lists of values", Got: len(b.Values),
+			Want: fmt.Sprintf("%d, as there are names", len(b.Names))}
 	}
 	p := newPlot(b.Title, "", b.YLabel)
 	const width = 12 // points
 	for k, values := range b.Values {
 		if len(values) == 0 {
-			return nil, &fault.ShapeError{What: "number of values of " + b.Names[k], Got: 0, Want: "at least 1"}
+			return nil, &fault.ShapeError{What: "number of values of " + b.Names[k], Got: 0,
+				Want: "at least 1"}
 		}
 		if err := checkFinite(b.Names[k], values); err != nil {
 			return nil, err
@@ -80,7 +82,8 @@ type Ranks struct {
 
 func (r Ranks) plot() (*plot.Plot, error) {
 	if len(r.Mean) != len(r.Names) || r.Emphasized != nil && len(r.Emphasized) != len(r.Names) {
-		return nil, &fault.ShapeError{What: "number of mean ranks", Got: len(r.Mean), Want: fmt.Sprintf("%d, as there are names", len(r.Names))}
+		return nil, &fault.ShapeError{What: "number of mean ranks", Got: len(r.Mean),
+			Want: fmt.Sprintf("%d, as there are names", len(r.Names))}
 	}
 	if err := checkFinite("mean rank", r.Mean); err != nil {
 		return nil, err
@@ -114,7 +117,8 @@ func (r Ranks) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		at := y(float64(len(r.Mean) - 1 - k))
 		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1.5}, x(m-r.Critical/2), at, x(m+r.Critical/2), at)
-		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 3, Shape: draw.CircleGlyph{}}, vg.Point{X: x(m), Y: at})
+		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 3, Shape: draw.CircleGlyph{}},
+			vg.Point{X: x(m), Y: at})
 	}
 }
 

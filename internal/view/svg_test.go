@@ -64,8 +64,10 @@ func pointOf(t *testing.T, m []string) (p vg.Point) {
 func TestCoordinates(t *testing.T) {
 	const radius = 2
 	s := Scatter{
-		X: []float64{0, 10, 2, 3, 8, 6}, Y: []float64{5, 6, 1, 4, 2, 9}, PointSize: radius, XLabel: "x", YLabel: "y", NoLegend: true,
-		Must: [][2]int{{1, 0}, {4, 2}}, Cannot: [][2]int{{2, 0}, {3, 1}}, Chunklets: [][]int{{0, 2, 5}, {3, 4}},
+		X: []float64{0, 10, 2, 3, 8, 6}, Y: []float64{5, 6, 1, 4, 2, 9}, PointSize: radius, XLabel: "x",
+		YLabel: "y", NoLegend: true,
+		Must: [][2]int{{1, 0}, {4, 2}}, Cannot: [][2]int{{2, 0}, {3, 1}},
+		Chunklets: [][]int{{0, 2, 5}, {3, 4}},
 	}
 	var circles, solid, dashed []drawnPath
 	for _, p := range pathsOf(t, picture(t, Size{Width: 5, Height: 3}, s)) {
@@ -79,7 +81,8 @@ func TestCoordinates(t *testing.T) {
 		}
 	}
 	if len(circles) != len(s.X) || len(solid) != 2+5 || len(dashed) != 2 {
-		t.Fatalf("%d circles, %d solid and %d dashed lines: want 6, 7 and 2", len(circles), len(solid), len(dashed))
+		t.Fatalf("%d circles, %d solid and %d dashed lines: want 6, 7 and 2", len(circles), len(solid),
+			len(dashed))
 	}
 	place := make([]vg.Point, len(circles))
 	for i, c := range circles {
@@ -132,7 +135,8 @@ func TestLinePoints(t *testing.T) {
 		}
 		x, y := []float64{f(0), f(1), f(3)}, []float64{f(2), f(1), f(4)}
 		low, high := []float64{f(1), f(0), f(3)}, []float64{f(3), f(2), f(5)}
-		l := Lines{LogX: log, LogY: log, NoLegend: true, Series: []Series{{X: x, Y: y, Low: low, High: high, Bars: true}}}
+		l := Lines{LogX: log, LogY: log, NoLegend: true,
+			Series: []Series{{X: x, Y: y, Low: low, High: high, Bars: true}}}
 		var bars []drawnPath
 		for _, p := range pathsOf(t, picture(t, Size{}, l)) {
 			if strings.Contains(p.style, "stroke:#0072B2") && p.from.X == p.to.X {
@@ -160,7 +164,8 @@ func TestAnyText(t *testing.T) {
 		for i := range s.Groups {
 			s.Groups[i] += text.Draw(rt, "group")
 		}
-		size := Size{Width: rapid.Float64Range(1, 8).Draw(rt, "width"), Height: rapid.Float64Range(1, 8).Draw(rt, "height")}
+		size := Size{Width: rapid.Float64Range(1, 8).Draw(rt, "width"),
+			Height: rapid.Float64Range(1, 8).Draw(rt, "height")}
 		svg := picture(rt, size, s)
 		if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
 			rt.Fatal("NaN in the picture")
@@ -189,7 +194,8 @@ func TestPDF(t *testing.T) {
 	if !bytes.Contains(text, []byte("(\xe9t\xe9 \x85 ?)Tj")) {
 		t.Error("the title is not in Windows-1252")
 	}
-	if want := fmt.Sprintf("%.3f %.3f %.3f rg", float64(blue.R)/255, float64(blue.G)/255, float64(blue.B)/255); !bytes.Contains(text, []byte(want)) {
+	if want := fmt.Sprintf("%.3f %.3f %.3f rg", float64(blue.R)/255, float64(blue.G)/255,
+		float64(blue.B)/255); !bytes.Contains(text, []byte(want)) {
 		t.Errorf("no point is filled with %q", want)
 	}
 }
@@ -227,6 +233,7 @@ func TestPointsApart(t *testing.T) {
 	apart, none := count(true)
 	// A line and its sample in the legend, for each of the two series.
 	if dashed != 2 || none != 0 || all-apart != 4 {
-		t.Errorf("%d paths, %d with dashes, and apart %d and %d: want four fewer, two of them with dashes", all, dashed, apart, none)
+		t.Errorf("%d paths, %d with dashes, and apart %d and %d: want four fewer, two of them with dashes",
+			all, dashed, apart, none)
 	}
 }

@@ -29,7 +29,8 @@ func TestNoTemporaryFolder(t *testing.T) {
 	log.SetOutput(io.Discard) // the canvas writes there before it panics
 	var b bytes.Buffer
 	err := view.Write(&b, "pdf", view.Size{}, &view.Lines{Title: "a title"})
-	if err == nil || !strings.Contains(err.Error(), "temporary files") || !strings.Contains(err.Error(), "missing") {
+	if err == nil || !strings.Contains(err.Error(), "temporary files") ||
+		!strings.Contains(err.Error(), "missing") {
 		t.Errorf("error %v: want one that names the folder", err)
 	}
 	if b.Len() > 0 {

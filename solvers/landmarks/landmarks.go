@@ -55,21 +55,27 @@ func Rules() []string { return []string{Uniform, KMeans, Farthest, Leverage} }
 //
 // Cost: uniform O(n); kmeans++ and farthest m columns of the kernel matrix; leverage about 2m
 // columns, and a Cholesky decomposition and solution of that order, O(n m^2).
-func Select(ctx context.Context, eng *engine.Engine, rule string, src Source, m int, given []int, seed uint64) ([]int, error) {
+func Select(ctx context.Context, eng *engine.Engine, rule string, src Source, m int, given []int,
+	seed uint64) ([]int, error) {
 	n := src.Len()
 	if m < 0 || m > n {
-		return nil, &fault.ParamError{Param: "landmarks", Value: m, Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
+		return nil, &fault.ParamError{Param: "landmarks", Value: m,
+			Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
 	}
 	if len(given) > m {
-		return nil, &fault.ParamError{Param: "landmarks", Value: m, Want: fmt.Sprintf("at least %d, as so many are given", len(given))}
+		return nil, &fault.ParamError{Param: "landmarks", Value: m,
+			Want: fmt.Sprintf("at least %d, as so many are given", len(given))}
 	}
-	c := &choice{eng: eng, src: src, m: m, taken: make([]bool, n), rng: rand.New(rand.NewPCG(seed, 0x6c616e646d61726b))}
+	c := &choice{eng: eng, src: src, m: m, taken: make([]bool, n),
+		rng: rand.New(rand.NewPCG(seed, 0x6c616e646d61726b))}
 	for place, i := range given {
 		switch {
 		case i < 0 || i >= n:
-			return nil, &fault.DataError{Row: place, Err: fmt.Errorf("landmark %d does not exist: want 0 to %d", i, n-1)}
+			return nil, &fault.DataError{Row: place,
+				Err: fmt.Errorf("landmark %d does not exist: want 0 to %d", i, n-1)}
 		case c.taken[i]:
-			return nil, &fault.DataError{Row: place, Err: fmt.Errorf("landmark %d comes twice: want different points", i)}
+			return nil, &fault.DataError{Row: place,
+				Err: fmt.Errorf("landmark %d comes twice: want different points", i)}
 		}
 		c.take(i)
 	}
@@ -203,7 +209,8 @@ func (c *choice) leverage(ctx context.Context) error {
 func Scores(ctx context.Context, eng *engine.Engine, src Source, m int, seed uint64) ([]float64, error) {
 	n := src.Len()
 	s := min(n, 2*m)
-	if err := eng.Check(fmt.Sprintf("%d columns for leverage scores", s), engine.MatrixBytes(s, s+block), "use fewer landmarks or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("%d columns for leverage scores", s), engine.MatrixBytes(s, s+block),
+		"use fewer landmarks or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	scores, err := src.Diagonal(ctx)
@@ -269,7 +276,8 @@ func gather(ctx context.Context, eng *engine.Engine, src Source, sample []int, d
 }
 
 // eachBlock calls f with the columns of the sample, block by block of points.
-func eachBlock(ctx context.Context, eng *engine.Engine, src Source, sample []int, f func(lo int, columns blas.Matrix) error) error {
+func eachBlock(ctx context.Context, eng *engine.Engine, src Source, sample []int,
+	f func(lo int, columns blas.Matrix) error) error {
 	n := src.Len()
 	columns := eng.GetMatrix(len(sample), min(n, block))
 	defer eng.PutMatrix(columns)
@@ -303,15 +311,18 @@ type Scorer struct {
 // Errors: a *fault.ParamError if m is below 1, if the sample is empty or larger than n, or if the
 // trace is negative or not finite; those of [kernel.Kernel.Gram]. Cost: the kernel matrix of the
 // sample and its Cholesky decomposition.
-func NewScorer(ctx context.Context, eng *engine.Engine, k kernel.Kernel, sample points.Points, m, n int, trace float64) (*Scorer, error) {
+func NewScorer(ctx context.Context, eng *engine.Engine, k kernel.Kernel, sample points.Points, m, n int,
+	trace float64) (*Scorer, error) {
 	s := sample.Len()
 	switch {
 	case m < 1:
 		return nil, &fault.ParamError{Param: "landmarks", Value: m, Want: "a number >= 1"}
 	case s < 1 || s > n:
-		return nil, &fault.ParamError{Param: "points of the sample", Value: s, Want: fmt.Sprintf("a number from 1 to %d, the number of all points", n)}
+		return nil, &fault.ParamError{Param: "points of the sample", Value: s,
+			Want: fmt.Sprintf("a number from 1 to %d, the number of all points", n)}
 	case !(trace >= 0) || math.IsInf(trace, 1):
-		return nil, &fault.ParamError{Param: "trace of the kernel matrix", Value: trace, Want: "a finite number >= 0"}
+		return nil, &fault.ParamError{Param: "trace of the kernel matrix", Value: trace,
+			Want: "a finite number >= 0"}
 	}
 	scorer := &Scorer{k: k, sample: sample, r: ridge * trace / float64(m)}
 	if trace == 0 {

@@ -44,13 +44,16 @@ func TestSelect(t *testing.T) {
 				var first []int
 				for _, workers := range []int{1, 3} {
 					eng := enginetest.New(t, workers)
-					got, err := landmarks.Select(t.Context(), eng, rule, landmarks.OfKernel(eng, k, x), m, given, 9)
+					got, err := landmarks.Select(t.Context(), eng, rule, landmarks.OfKernel(eng, k, x), m,
+						given, 9)
 					if err != nil {
 						t.Fatal(err)
 					}
 					sorted := slices.Clone(got)
 					slices.Sort(sorted)
-					if len(got) != m || len(slices.Compact(sorted)) != m || m > 0 && (sorted[0] < 0 || sorted[len(sorted)-1] >= x.N) || !slices.Equal(got[:len(given)], given) {
+					if len(got) != m || len(slices.Compact(sorted)) != m || m > 0 &&
+						(sorted[0] < 0 || sorted[len(sorted)-1] >= x.N) ||
+						!slices.Equal(got[:len(given)], given) {
 						t.Fatalf("%s: %d of %d points with %v given: %v", rule, m, x.N, given, got)
 					}
 					if workers == 1 {
@@ -87,7 +90,8 @@ func TestApart(t *testing.T) {
 	if found[landmarks.Farthest] != 20*few {
 		t.Errorf("farthest point found %d of %d", found[landmarks.Farthest], 20*few)
 	}
-	if found[landmarks.KMeans] < 18*few || found[landmarks.Leverage] < 16*few || found[landmarks.Uniform] > 5*few {
+	if found[landmarks.KMeans] < 18*few || found[landmarks.Leverage] < 16*few ||
+		found[landmarks.Uniform] > 5*few {
 		t.Errorf("of %d points apart the rules found %v", 20*few, found)
 	}
 }
@@ -100,7 +104,8 @@ func TestFarthestCovers(t *testing.T) {
 		x.Data = append(x.Data, float64(i))
 	}
 	eng := enginetest.New(t, 1)
-	got, err := landmarks.Select(t.Context(), eng, landmarks.Farthest, landmarks.OfKernel(eng, enginetest.Kernel(t, "linear"), x), 10, nil, 4)
+	got, err := landmarks.Select(t.Context(), eng, landmarks.Farthest,
+		landmarks.OfKernel(eng, enginetest.Kernel(t, "linear"), x), 10, nil, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +165,8 @@ func TestIdentical(t *testing.T) {
 	x := &points.Dense{N: 30, D: 2, Data: slices.Repeat([]float64{1, 2}, 30)}
 	for _, text := range []string{"linear", "rbf:sigma=1", "cosine"} {
 		for _, rule := range landmarks.Rules() {
-			got, err := landmarks.Select(t.Context(), eng, rule, landmarks.OfKernel(eng, enginetest.Kernel(t, text), x), 12, nil, 1)
+			got, err := landmarks.Select(t.Context(), eng, rule,
+				landmarks.OfKernel(eng, enginetest.Kernel(t, text), x), 12, nil, 1)
 			slices.Sort(got)
 			if err != nil || len(slices.Compact(got)) != 12 {
 				t.Errorf("%s, %s: %v, %v", text, rule, got, err)
@@ -168,7 +174,9 @@ func TestIdentical(t *testing.T) {
 		}
 	}
 	zero := &points.Dense{N: 5, D: 1, Data: make([]float64, 5)}
-	if got, err := landmarks.Select(t.Context(), eng, landmarks.Leverage, landmarks.OfKernel(eng, enginetest.Kernel(t, "linear"), zero), 3, nil, 1); err != nil || len(got) != 3 {
+	if got, err := landmarks.Select(t.Context(), eng, landmarks.Leverage,
+		landmarks.OfKernel(eng, enginetest.Kernel(t, "linear"), zero), 3, nil, 1); err != nil ||
+		len(got) != 3 {
 		t.Errorf("a kernel matrix of zeros: %v, %v", got, err)
 	}
 }
@@ -180,8 +188,11 @@ func TestRejects(t *testing.T) {
 		rule  string
 		m     int
 		given []int
-	}{"more than there are": {landmarks.Uniform, 13, nil}, "negative": {landmarks.Uniform, -1, nil}, "rule": {"kmeans", 3, nil},
-		"more given": {landmarks.Uniform, 1, []int{1, 2}}, "no such point": {landmarks.Uniform, 3, []int{1, 12}}, "twice": {landmarks.Uniform, 3, []int{1, 1}}} {
+	}{"more than there are": {landmarks.Uniform, 13, nil}, "negative": {landmarks.Uniform, -1, nil},
+		"rule":          {"kmeans", 3, nil},
+		"more given":    {landmarks.Uniform, 1, []int{1, 2}},
+		"no such point": {landmarks.Uniform, 3, []int{1, 12}},
+		"twice":         {landmarks.Uniform, 3, []int{1, 1}}} {
 		if _, err := landmarks.Select(t.Context(), eng, c.rule, src, c.m, c.given, 1); !fault.IsInput(err) {
 			t.Errorf("%s: %v: want an input error", what, err)
 		}
@@ -193,7 +204,8 @@ func TestRejects(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, rule := range landmarks.Rules() {
-		if _, err := landmarks.Select(ctx, eng, rule, src, 3, nil, 1); rule != landmarks.Uniform && !errors.Is(err, context.Canceled) {
+		if _, err := landmarks.Select(ctx, eng, rule, src, 3, nil, 1); rule != landmarks.Uniform &&
+			!errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v: want context.Canceled", rule, err)
 		}
 	}

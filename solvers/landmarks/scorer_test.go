@@ -60,7 +60,9 @@ func TestScorer(t *testing.T) {
 			}
 			same := slices.Equal(part, got[100:351])
 			if eng.Backend().Name() == "netlib" { // its rows depend on their number, up to rounding
-				same = slices.EqualFunc(part, got[100:351], func(a, b float64) bool { return math.Abs(a-b) <= tolerance })
+				same = slices.EqualFunc(part, got[100:351], func(a, b float64) bool {
+					return math.Abs(a-b) <= tolerance
+				})
 			}
 			if !same {
 				t.Errorf("%s, m=%d: other scores for a part of the points", text, m)
@@ -72,11 +74,26 @@ func TestScorer(t *testing.T) {
 func TestScorerErrors(t *testing.T) {
 	eng, k, x := enginetest.New(t, 1), enginetest.Kernel(t, "linear"), crowd(1, 8, 2)
 	for name, f := range map[string]func() error{
-		"no landmarks":      func() error { _, err := landmarks.NewScorer(t.Context(), eng, k, x, 0, 10, 1); return err },
-		"an empty sample":   func() error { _, err := landmarks.NewScorer(t.Context(), eng, k, x.Select(nil), 1, 10, 1); return err },
-		"too few points":    func() error { _, err := landmarks.NewScorer(t.Context(), eng, k, x, 1, 9, 1); return err },
-		"a negative trace":  func() error { _, err := landmarks.NewScorer(t.Context(), eng, k, x, 1, 10, -1); return err },
-		"a trace of no use": func() error { _, err := landmarks.NewScorer(t.Context(), eng, k, x, 1, 10, math.NaN()); return err },
+		"no landmarks": func() error {
+			_, err := landmarks.NewScorer(t.Context(), eng, k, x, 0, 10, 1)
+			return err
+		},
+		"an empty sample": func() error {
+			_, err := landmarks.NewScorer(t.Context(), eng, k, x.Select(nil), 1, 10, 1)
+			return err
+		},
+		"too few points": func() error {
+			_, err := landmarks.NewScorer(t.Context(), eng, k, x, 1, 9, 1)
+			return err
+		},
+		"a negative trace": func() error {
+			_, err := landmarks.NewScorer(t.Context(), eng, k, x, 1, 10, -1)
+			return err
+		},
+		"a trace of no use": func() error {
+			_, err := landmarks.NewScorer(t.Context(), eng, k, x, 1, 10, math.NaN())
+			return err
+		},
 	} {
 		var want *fault.ParamError
 		if err := f(); !errors.As(err, &want) {

@@ -38,7 +38,8 @@ func Weights(ctx context.Context, eng *engine.Engine, n, k int, gram Gram, r flo
 	if !(r >= 0) || math.IsInf(r, 1) {
 		return blas.Matrix{}, &fault.ParamError{Param: "regularization", Value: r, Want: "a number >= 0"}
 	}
-	if err := eng.Check(fmt.Sprintf("%d weights of %d points", k, n), engine.MatrixBytes(n, k), "use fewer neighbors or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("%d weights of %d points", k, n), engine.MatrixBytes(n, k),
+		"use fewer neighbors or raise the memory limit"); err != nil {
 		return blas.Matrix{}, err
 	}
 	w := eng.NewMatrix(n, k)
@@ -86,7 +87,9 @@ func (b *batch) solve(dst blas.Matrix, i0 int) error {
 			sum += row[a]
 		}
 		if !(sum > 0) || math.IsInf(sum, 1) {
-			return &fault.DataError{Row: i0 + l, Err: fmt.Errorf("the Gram matrix of the %d neighbors is not positive definite: want a larger regularization or fewer neighbors", b.k)}
+			return &fault.DataError{Row: i0 + l,
+				Err: fmt.Errorf("the Gram matrix of the %d neighbors is not positive definite: want a "+
+					"larger regularization or fewer neighbors", b.k)}
 		}
 		for a := range row {
 			row[a] /= sum

@@ -65,7 +65,8 @@ func TestWeights(t *testing.T) {
 						low, high = min(low, g), max(high, g)
 					}
 					if high-low > 1e-11*trace {
-						t.Fatalf("k=%d d=%d r=%v: the gradient of point %d varies from %v to %v", k, d, r, i, low, high)
+						t.Fatalf("k=%d d=%d r=%v: the gradient of point %d varies from %v to %v", k, d, r, i,
+							low, high)
 					}
 				}
 			}
@@ -93,7 +94,9 @@ func TestWeightsOfKernel(t *testing.T) {
 			}
 			all = append(all, w)
 		}
-		alone, err := lle.Weights(t.Context(), one, 1, k, func(_ int, m []float64, stride int) { g(77, m, stride) }, lle.DefaultRegularization)
+		alone, err := lle.Weights(t.Context(), one, 1, k, func(_ int, m []float64, stride int) {
+			g(77, m, stride)
+		}, lle.DefaultRegularization)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +164,8 @@ func BenchmarkWeights(b *testing.B) {
 	near := neighbors(b, eng, x, 10)
 	b.Run(fmt.Sprintf("n=%d/d=%d/k=10", x.N, x.D), func(b *testing.B) {
 		for b.Loop() {
-			if _, err := lle.Weights(b.Context(), eng, x.N, 10, lle.OfVectors(eng, x, near, 10), 1e-3); err != nil {
+			if _, err := lle.Weights(b.Context(), eng, x.N, 10, lle.OfVectors(eng, x, near, 10),
+				1e-3); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -59,14 +59,16 @@ func TestWeightsAtAnyScale(t *testing.T) {
 			for _, power := range []int{-960, -300, 300, 960} { // squares of differences of 1e-144 to 1e144
 				got, err := weights(power, reg)
 				if err != nil {
-					if !fault.IsInput(err) || reg > 0 { // the last bits decide whether a singular matrix is refused
+					// the last bits decide whether a singular matrix is refused
+					if !fault.IsInput(err) || reg > 0 {
 						t.Errorf("draw %d, regularization %g, times 2^%d: error %v", draw, reg, power, err)
 					}
 					continue
 				}
 				for a, v := range got {
 					if !(math.Abs(v-want[a]) <= 1e-9*size) {
-						t.Errorf("draw %d, regularization %g, times 2^%d: weights %g, want %g", draw, reg, power, got, want)
+						t.Errorf("draw %d, regularization %g, times 2^%d: weights %g, want %g", draw, reg,
+							power, got, want)
 						break
 					}
 				}

@@ -28,14 +28,18 @@ func TestSweepsDoNotAllocate(t *testing.T) {
 	var list []Constraint
 	for range 100 {
 		rows := rng.Perm(60)
-		list = append(list, Constraint{Kind: Kind(rng.IntN(2)), I: rows[0], J: rows[1], Bound: 1 + rng.Float64()})
+		list = append(list, Constraint{Kind: Kind(rng.IntN(2)), I: rows[0], J: rows[1],
+			Bound: 1 + rng.Float64()})
 	}
 	for name, solve := range map[string]func(o Options) (*Result, error){
-		"rows":   func(o Options) (*Result, error) { return Rows(context.Background(), eng, g, list, o) },
-		"kernel": func(o Options) (*Result, error) { return Kernel(context.Background(), eng, gram, list, o) },
+		"rows": func(o Options) (*Result, error) { return Rows(context.Background(), eng, g, list, o) },
+		"kernel": func(o Options) (*Result, error) {
+			return Kernel(context.Background(), eng, gram, list, o)
+		},
 	} {
 		each := enginetest.Allocations(t, 5, func(sweeps int) {
-			r, err := solve(Options{Gamma: 1, Tolerance: math.SmallestNonzeroFloat64, MaxSweeps: sweeps, patience: -1})
+			r, err := solve(Options{Gamma: 1, Tolerance: math.SmallestNonzeroFloat64, MaxSweeps: sweeps,
+				patience: -1})
 			if err != nil || r.Sweeps != sweeps {
 				t.Fatalf("%s: %d sweeps of %d: %v", name, r.Sweeps, sweeps, err)
 			}

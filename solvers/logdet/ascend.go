@@ -16,7 +16,8 @@ const largestAscent = 1 << 31
 // size returns the bytes that the ascent takes.
 func size(vectors, order int) int64 {
 	order = min(order, vectors)
-	return 3*engine.MatrixBytes(vectors, order) + 2*engine.MatrixBytes(order, order) + 2*engine.MatrixBytes(vectors, vectors)
+	return 3*engine.MatrixBytes(vectors, order) + 2*engine.MatrixBytes(order, order) +
+		2*engine.MatrixBytes(vectors, vectors)
 }
 
 const (
@@ -94,7 +95,8 @@ func (s *state) ascend(ctx context.Context, eng *engine.Engine) (converged bool,
 		s.measure()
 		return converged && s.Converged, nil
 	}
-	for _, multipliers := range [][]float64{before, make([]float64, len(before))} { // rounding made the matrix indefinite
+	// rounding made the matrix indefinite
+	for _, multipliers := range [][]float64{before, make([]float64, len(before))} {
 		if err = s.take(multipliers, ctx.Err); err == nil {
 			break
 		}
@@ -167,7 +169,8 @@ type backlog struct {
 
 func newBacklog(eng *engine.Engine, a blas.Matrix) backlog {
 	n := a.Rows
-	return backlog{eng: eng, b: eng.Backend(), a: a, images: eng.NewMatrix(delay, n), scaled: eng.NewMatrix(delay, n), part: make([]float64, delay)}
+	return backlog{eng: eng, b: eng.Backend(), a: a, images: eng.NewMatrix(delay, n),
+		scaled: eng.NewMatrix(delay, n), part: make([]float64, delay)}
 }
 
 // set replaces the matrix, and forgets the pending changes.

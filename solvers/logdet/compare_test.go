@@ -26,7 +26,8 @@ func compared(n, q, k int, seed uint64) (blas.Matrix, []logdet.Comparison) {
 	}
 	for i := range list {
 		p := rng.Perm(n)
-		list[i] = logdet.Comparison{I: p[0], J: p[1], K: p[2], L: p[3], Weight: 10 * rng.Float64() / float64(k)}
+		list[i] = logdet.Comparison{I: p[0], J: p[1], K: p[2], L: p[3], Weight: 10 * rng.Float64() /
+			float64(k)}
 		if i%2 == 0 {
 			list[i].K = p[0] // a triplet
 		}
@@ -46,7 +47,8 @@ func length(z, a blas.Matrix, i, j int) float64 {
 }
 
 // compareObjective returns F by its definition, and the cost of the comparisons.
-func compareObjective(t enginetest.Fataler, z blas.Matrix, list []logdet.Comparison, a blas.Matrix) (f, loss float64) {
+func compareObjective(t enginetest.Fataler, z blas.Matrix, list []logdet.Comparison,
+	a blas.Matrix) (f, loss float64) {
 	for _, c := range list {
 		v := max(0, length(z, a, c.I, c.J)-length(z, a, c.K, c.L))
 		loss += c.Weight * v * v
@@ -65,7 +67,8 @@ func compareObjective(t enginetest.Fataler, z blas.Matrix, list []logdet.Compari
 	return f, loss
 }
 
-func compare(t enginetest.Fataler, eng *engine.Engine, z blas.Matrix, list []logdet.Comparison, o logdet.CompareOptions) *logdet.Compared {
+func compare(t enginetest.Fataler, eng *engine.Engine, z blas.Matrix, list []logdet.Comparison,
+	o logdet.CompareOptions) *logdet.Compared {
 	if o.MaxIter == 0 {
 		o.MaxIter = 1000
 	}
@@ -82,11 +85,13 @@ func compare(t enginetest.Fataler, eng *engine.Engine, z blas.Matrix, list []log
 func TestCompareIsOptimal(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		q := rapid.IntRange(1, 5).Draw(rt, "q")
-		z, list := compared(12, q, rapid.IntRange(1, 60).Draw(rt, "comparisons"), rapid.Uint64().Draw(rt, "seed"))
+		z, list := compared(12, q, rapid.IntRange(1, 60).Draw(rt, "comparisons"),
+			rapid.Uint64().Draw(rt, "seed"))
 		var values, bounds []float64
-		out := compare(rt, enginetest.New(rt, 1), z, list, logdet.CompareOptions{Tolerance: 1e-13, Progress: func(_ int, objective, bound float64) {
-			values, bounds = append(values, objective), append(bounds, bound)
-		}})
+		out := compare(rt, enginetest.New(rt, 1), z, list,
+			logdet.CompareOptions{Tolerance: 1e-13, Progress: func(_ int, objective, bound float64) {
+				values, bounds = append(values, objective), append(bounds, bound)
+			}})
 		if !out.Converged || !slices.Equal(values, out.Trace) {
 			rt.Fatalf("converged %v, values %v, trace %v", out.Converged, values, out.Trace)
 		}
@@ -97,7 +102,8 @@ func TestCompareIsOptimal(t *testing.T) {
 		}
 		for k, v := range values {
 			if v-least > bounds[k]+1e-14*float64(q) || k > 0 && v > values[k-1] {
-				rt.Fatalf("iteration %d: F is %g above its minimum, and %g at most by the bound; before it was %v", k, v-least, bounds[k], values[:k])
+				rt.Fatalf("iteration %d: F is %g above its minimum, and %g at most by the bound; before it "+
+					"was %v", k, v-least, bounds[k], values[:k])
 			}
 		}
 		trace, gradient := 0.0, enginetest.Inverse(rt, out.A)
@@ -170,7 +176,8 @@ func TestCompareHeldAndHopeless(t *testing.T) {
 	z := blas.NewMatrix(4, 2)
 	copy(z.Data, []float64{0, 0, 1, 2, 5, 5, 5, 5})
 	out := compare(t, eng, z, []logdet.Comparison{{0, 1, 0, 2, 9}}, logdet.CompareOptions{Tolerance: 1e-6})
-	if want := []float64{1, 0, 0, 1}; !slices.Equal(out.A.Data, want) || len(out.Trace) != 1 || out.Trace[0] != 0 {
+	if want := []float64{1, 0, 0, 1}; !slices.Equal(out.A.Data, want) || len(out.Trace) != 1 ||
+		out.Trace[0] != 0 {
 		t.Errorf("A is %v after %v, want %v at once", out.A.Data, out.Trace, want)
 	}
 	const w = 2.0
@@ -189,7 +196,8 @@ func TestCompareIsTheSame(t *testing.T) {
 	z, list := compared(40, 4, 700, 5)
 	tight := logdet.CompareOptions{Tolerance: 1e-14}
 	want := compare(t, enginetest.New(t, 1), z, list, tight)
-	if four := compare(t, enginetest.New(t, 4), z, list, tight); !slices.Equal(four.A.Data, want.A.Data) || !slices.Equal(four.Trace, want.Trace) {
+	if four := compare(t, enginetest.New(t, 4), z, list, tight); !slices.Equal(four.A.Data, want.A.Data) ||
+		!slices.Equal(four.Trace, want.Trace) {
 		t.Error("four workers find other bits")
 	}
 	turned, twice := slices.Clone(list), slices.Concat(list, list)
@@ -213,12 +221,15 @@ func TestCompareIsTheSame(t *testing.T) {
 
 func TestCompareEnds(t *testing.T) {
 	z, list := compared(12, 3, 40, 6)
-	if out := compare(t, enginetest.New(t, 1), z, list, logdet.CompareOptions{Tolerance: 1e-12, MaxIter: 2}); out.Converged || len(out.Trace) != 3 || !(out.Bound > 1e-12) {
+	if out := compare(t, enginetest.New(t, 1), z, list,
+		logdet.CompareOptions{Tolerance: 1e-12, MaxIter: 2}); out.Converged || len(out.Trace) != 3 ||
+		!(out.Bound > 1e-12) {
 		t.Errorf("after two iterations: %+v", out)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := logdet.Compare(ctx, enginetest.New(t, 1), z, list, logdet.CompareOptions{MaxIter: 9}); !errors.Is(err, context.Canceled) {
+	if _, err := logdet.Compare(ctx, enginetest.New(t, 1), z, list,
+		logdet.CompareOptions{MaxIter: 9}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }

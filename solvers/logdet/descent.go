@@ -73,12 +73,16 @@ func (f *rows) descend(ctx context.Context, eng *engine.Engine) (converged bool,
 func (f *rows) newton(ctx context.Context, eng *engine.Engine) (converged bool, err error) {
 	count, n := len(f.constraints), f.w.Cols
 	need := 2*engine.MatrixBytes(f.w.Rows, n) + 10*engine.MatrixBytes(n, n) + scratch(eng, count, n)
-	if err := eng.Check(fmt.Sprintf("Newton's method for %d constraints in %d dimensions", count, n), need, "use fewer constraints or dimensions"); err != nil {
+	if err := eng.Check(fmt.Sprintf("Newton's method for %d constraints in %d dimensions", count, n), need,
+		"use fewer constraints or dimensions"); err != nil {
 		return false, err
 	}
 	d := &descent{
-		state: f.state, ctx: ctx, eng: eng, w: f.w, scale: 1, stride: 1, a: f.matrix(), l: eng.NewMatrix(n, n), outer: eng.NewMatrix(n, n), y: eng.NewMatrix(f.w.Rows, n), z: eng.NewMatrix(f.w.Rows, n),
-		p: make([]float64, count), slope: make([]float64, count), bend: make([]float64, count), weights: make([]float64, count),
+		state: f.state, ctx: ctx, eng: eng, w: f.w, scale: 1, stride: 1, a: f.matrix(),
+		l: eng.NewMatrix(n, n), outer: eng.NewMatrix(n, n), y: eng.NewMatrix(f.w.Rows, n),
+		z: eng.NewMatrix(f.w.Rows, n),
+		p: make([]float64, count), slope: make([]float64, count), bend: make([]float64, count),
+		weights: make([]float64, count),
 	}
 	err = d.each(count, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
@@ -246,7 +250,8 @@ func timesLower(b blas.Backend, y, l, out blas.Matrix) {
 	width := (n + panels - 1) / panels
 	for lo := 0; lo < n; lo += width {
 		hi := min(lo+width, n)
-		b.Gemm(false, false, 1, y.View(0, y.Rows, lo, n), l.View(lo, n, lo, hi), 0, out.View(0, y.Rows, lo, hi))
+		b.Gemm(false, false, 1, y.View(0, y.Rows, lo, n), l.View(lo, n, lo, hi), 0,
+			out.View(0, y.Rows, lo, hi))
 	}
 }
 
@@ -424,7 +429,8 @@ func (d *descent) move(step blas.Matrix, slope float64) (bool, error) {
 	if err := d.eng.SymEig(d.ctx, work, eigenvalues, false); err != nil {
 		return false, err
 	}
-	linear, q := inner(d.eng, d.outer, step), make([]float64, len(d.constraints)) // of the trace, and of the distances
+	// of the trace, and of the distances
+	linear, q := inner(d.eng, d.outer, step), make([]float64, len(d.constraints))
 	t := half(d.eng, step)
 	err := d.each(len(q), func(lo, hi int) { d.squares(t, d.y.View(lo, hi, 0, n), q[lo:hi]) })
 	if err != nil {

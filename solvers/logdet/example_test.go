@@ -21,7 +21,8 @@ func Example() {
 	g := blas.NewMatrix(3, 1) // a coordinate for each point
 	copy(g.Data, []float64{0, 1, 3})
 	near := logdet.Constraint{Kind: logdet.AtMost, I: 0, J: 1, Bound: 0.25}
-	result, err := logdet.Rows(context.Background(), eng, g, []logdet.Constraint{near}, logdet.Options{Gamma: math.Inf(1)})
+	result, err := logdet.Rows(context.Background(), eng, g, []logdet.Constraint{near},
+		logdet.Options{Gamma: math.Inf(1)})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -61,7 +61,8 @@ func primal(t enginetest.Fataler, g, a blas.Matrix, list []Constraint, gamma flo
 }
 
 // dual returns the dual objective of multipliers from its definition.
-func dual(t enginetest.Fataler, g blas.Matrix, multipliers []float64, list []Constraint, gamma float64) float64 {
+func dual(t enginetest.Fataler, g blas.Matrix, multipliers []float64, list []Constraint,
+	gamma float64) float64 {
 	t.Helper()
 	r := g.Cols
 	s, out := blas.NewMatrix(r, r), 0.0
@@ -119,7 +120,8 @@ func TestGapAgrees(t *testing.T) {
 				}
 				if name == "rows" {
 					want := primal(rt, g, r.A, list, gamma)
-					if got := r.Objective(); !(math.Abs(got-want) <= 1e-7*(1+math.Abs(want))) && !(math.IsInf(got, 1) && math.IsInf(want, 1)) {
+					if got := r.Objective(); !(math.Abs(got-want) <= 1e-7*(1+math.Abs(want))) &&
+						!(math.IsInf(got, 1) && math.IsInf(want, 1)) {
 						rt.Fatalf("objective %.12g, by definition %.12g", got, want)
 					}
 				}
@@ -183,7 +185,8 @@ func TestConvergedIsNearTheOptimum(t *testing.T) {
 	var list []Constraint
 	for range 60 {
 		rows := rng.Perm(n)
-		list = append(list, Constraint{Kind: Kind(rng.IntN(2)), I: rows[0], J: rows[1], Bound: 6 + 6*rng.Float64()})
+		list = append(list, Constraint{Kind: Kind(rng.IntN(2)), I: rows[0], J: rows[1],
+			Bound: 6 + 6*rng.Float64()})
 	}
 	eng, ctx := enginetest.New(t, 1), context.Background()
 	for _, gamma := range []float64{0.1, 1, 10, 100, 1000} {
@@ -192,17 +195,21 @@ func TestConvergedIsNearTheOptimum(t *testing.T) {
 			t.Fatalf("gamma %g: %d sweeps, gap %g, error %v", gamma, best.Sweeps, best.Gap, err)
 		}
 		for sweeps := 1; sweeps <= 4096; sweeps *= 4 {
-			got, err := Rows(ctx, eng, g, list, Options{Gamma: gamma, Tolerance: tolerance, MaxSweeps: sweeps})
+			got, err := Rows(ctx, eng, g, list,
+				Options{Gamma: gamma, Tolerance: tolerance, MaxSweeps: sweeps})
 			if err != nil {
 				t.Fatal(err)
 			}
 			above := got.Objective()/best.Objective() - 1
-			t.Logf("gamma %g: %d sweeps, converged %v, change %.2g, gap %.2g, in fact %.2g", gamma, got.Sweeps, got.Converged, got.Change, got.RelativeGap(), above)
+			t.Logf("gamma %g: %d sweeps, converged %v, change %.2g, gap %.2g, in fact %.2g", gamma,
+				got.Sweeps, got.Converged, got.Change, got.RelativeGap(), above)
 			if got.Converged != (got.RelativeGap() <= tolerance) || got.Converged && above > 1.001*tolerance {
-				t.Errorf("gamma %g, %d sweeps: converged %v, relative gap %g, in fact %g", gamma, got.Sweeps, got.Converged, got.RelativeGap(), above)
+				t.Errorf("gamma %g, %d sweeps: converged %v, relative gap %g, in fact %g", gamma, got.Sweeps,
+					got.Converged, got.RelativeGap(), above)
 			}
 			if above < -1e-9 || got.Dual > best.Objective()*(1+1e-9) {
-				t.Errorf("gamma %g, %d sweeps: objective %g and %g, minimum %g", gamma, got.Sweeps, got.Dual, got.Objective(), best.Objective())
+				t.Errorf("gamma %g, %d sweeps: objective %g and %g, minimum %g", gamma, got.Sweeps, got.Dual,
+					got.Objective(), best.Objective())
 			}
 		}
 	}
@@ -211,8 +218,10 @@ func TestConvergedIsNearTheOptimum(t *testing.T) {
 // TestGapOfNothing checks constraints that the prior satisfies, and a gap that is infinite.
 func TestGapOfNothing(t *testing.T) {
 	g := blas.MatrixOf(3, 1, []float64{0, 1, 3})
-	res, err := Rows(context.Background(), enginetest.New(t, 1), g, []Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 2}}, Options{Gamma: 1})
-	if err != nil || !res.Converged || res.Gap != 0 || res.Objective() != 0 || res.RelativeGap() != 0 || res.Sweeps != 1 {
+	res, err := Rows(context.Background(), enginetest.New(t, 1), g,
+		[]Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 2}}, Options{Gamma: 1})
+	if err != nil || !res.Converged || res.Gap != 0 || res.Objective() != 0 || res.RelativeGap() != 0 ||
+		res.Sweeps != 1 {
 		t.Errorf("error %v, result %+v", err, res)
 	}
 	if r := (&Result{Dual: 1, Gap: math.Inf(1)}); r.RelativeGap() != 1 {
@@ -227,7 +236,8 @@ func TestGapOfNothing(t *testing.T) {
 // no slack satisfies: two points cannot both be the nearer one, so that the dual has no maximum.
 func TestInfiniteGap(t *testing.T) {
 	g := blas.MatrixOf(3, 2, []float64{0, 0, 1, 0, 0, 1})
-	list := []Constraint{{Kind: Nearer, I: 0, J: 1, K: 2, Bound: 1}, {Kind: Nearer, I: 0, J: 2, K: 1, Bound: 1}}
+	list := []Constraint{{Kind: Nearer, I: 0, J: 1, K: 2, Bound: 1},
+		{Kind: Nearer, I: 0, J: 2, K: 1, Bound: 1}}
 	for name, solve := range forms(t, g) {
 		for _, patience := range []int{-1, 2} {
 			r, _, err := solve(list, Options{Gamma: 1, MaxSweeps: 50, patience: patience})

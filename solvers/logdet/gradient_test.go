@@ -14,7 +14,8 @@ import (
 func TestCompareGradient(t *testing.T) {
 	const n, q, h = 15, 4, 1e-5
 	rng := rand.New(rand.NewPCG(8, 1))
-	z, at, gradient, none := blas.NewMatrix(n, q), make([]float64, q*q), make([]float64, q*q), make([]float64, q*q)
+	z, at, gradient, none := blas.NewMatrix(n, q), make([]float64, q*q), make([]float64, q*q),
+		make([]float64, q*q)
 	for i := range z.Data {
 		z.Data[i] = rng.NormFloat64()
 	}
@@ -24,7 +25,8 @@ func TestCompareGradient(t *testing.T) {
 	var list []Comparison
 	for range 40 {
 		p := rng.Perm(n)
-		list = append(list, Comparison{p[0], p[1], p[2], p[3], rng.Float64()}, Comparison{p[4], p[5], p[4], p[6], rng.Float64()})
+		list = append(list, Comparison{p[0], p[1], p[2], p[3], rng.Float64()},
+			Comparison{p[4], p[5], p[4], p[6], rng.Float64()})
 	}
 	p := newComparing(enginetest.New(t, 1), z, list)
 	value := func(g []float64) float64 {

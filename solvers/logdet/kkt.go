@@ -46,9 +46,11 @@ func (r *Result) CheckRows(eng *engine.Engine, g blas.Matrix, constraints []Cons
 // CheckKernel is like [Result.CheckRows] for a result of [Kernel] from the matrix k0, both
 // triangles. Cost: 2 n^3 flops. Errors: two n x n matrices above the memory limit, a
 // *fault.MemoryError; ctx.Err().
-func (r *Result) CheckKernel(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, constraints []Constraint, gamma float64) (KKT, error) {
+func (r *Result) CheckKernel(ctx context.Context, eng *engine.Engine, k0 blas.Matrix,
+	constraints []Constraint, gamma float64) (KKT, error) {
 	n, t := k0.Rows, eng.Backend().Kernels()
-	if err := eng.Check("conditions of the nearest kernel matrix", 2*engine.MatrixBytes(n, n), "leave the check out"); err != nil {
+	if err := eng.Check("conditions of the nearest kernel matrix", 2*engine.MatrixBytes(n, n),
+		"leave the check out"); err != nil {
 		return KKT{}, err
 	}
 	image := eng.NewMatrix(n, n) // (sum of the signed multipliers' matrices) K
@@ -147,8 +149,9 @@ func (r *Result) RelativeGap() float64 {
 // tr A - r = -sum l p. Each constraint has its own part of the gap, which is >= 0.
 func (s *state) measure() {
 	s.Dual, s.Gap = s.det, 0
-	size := 0.0                                                              // of the terms that are rounded
-	square := func(k int, far bool) float64 { return s.square(k, far, s.q) } // some operations for a kernel matrix
+	size := 0.0 // of the terms that are rounded
+	// some operations for a kernel matrix
+	square := func(k int, far bool) float64 { return s.square(k, far, s.q) }
 	if f, is := s.learned.(*rows); is {
 		square = f.squares()
 	}
@@ -229,7 +232,8 @@ type Compared struct {
 // the Frobenius norm of L (dF/dA) L', if g < 1.
 //
 // An iteration takes 4 m q^2 + 8 q len(list) + 3 q^3 flops for m compared rows. Errors: ctx.Err().
-func Compare(ctx context.Context, eng *engine.Engine, z blas.Matrix, list []Comparison, o CompareOptions) (*Compared, error) {
+func Compare(ctx context.Context, eng *engine.Engine, z blas.Matrix, list []Comparison,
+	o CompareOptions) (*Compared, error) {
 	p, q := newComparing(eng, z, list), z.Cols
 	at, out := make([]float64, q*q), &Compared{A: blas.NewMatrix(q, q)}
 	for i := range q {
@@ -243,7 +247,8 @@ func Compare(ctx context.Context, eng *engine.Engine, z blas.Matrix, list []Comp
 		return out.Bound <= o.Tolerance, nil
 	}
 	objective := func(at, gradient []float64) (float64, error) { return p.at(ctx, at, gradient) }
-	found, err := optimize.MinimizeLBFGS(ctx, eng.Backend().Kernels(), objective, at, optimize.LBFGSOptions{MaxIter: o.MaxIter, Done: done})
+	found, err := optimize.MinimizeLBFGS(ctx, eng.Backend().Kernels(), objective, at,
+		optimize.LBFGSOptions{MaxIter: o.MaxIter, Done: done})
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +275,8 @@ func newComparing(eng *engine.Engine, z blas.Matrix, list []Comparison) *compari
 	}
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
-	p := &comparing{eng: eng, z: z.Select(rows), list: slices.Clone(list), squared: make([][2]float64, len(list))}
+	p := &comparing{eng: eng, z: z.Select(rows), list: slices.Clone(list),
+		squared: make([][2]float64, len(list))}
 	for k := range p.list {
 		c := &p.list[k]
 		for _, row := range []*int{&c.I, &c.J, &c.K, &c.L} {
@@ -316,7 +322,8 @@ func (p *comparing) loss(ctx context.Context, l blas.Matrix) (sum float64, err e
 	const block = 512
 	err = p.eng.For(ctx, len(p.list), block, func(lo, hi int) error {
 		for n, c := range p.list[lo:hi] {
-			p.squared[lo+n] = [2]float64{k.SquaredDistance(p.y.Row(c.I), p.y.Row(c.J)), k.SquaredDistance(p.y.Row(c.K), p.y.Row(c.L))}
+			p.squared[lo+n] = [2]float64{k.SquaredDistance(p.y.Row(c.I), p.y.Row(c.J)),
+				k.SquaredDistance(p.y.Row(c.K), p.y.Row(c.L))}
 		}
 		return nil
 	})

@@ -169,10 +169,12 @@ type state struct {
 
 func newState(points int, constraints []Constraint, o Options) (*state, error) {
 	if !(o.Gamma > 0) {
-		return nil, &fault.ParamError{Param: "gamma", Value: o.Gamma, Want: "a number > 0 (+Inf for bounds that do not give way)"}
+		return nil, &fault.ParamError{Param: "gamma", Value: o.Gamma,
+			Want: "a number > 0 (+Inf for bounds that do not give way)"}
 	}
 	if !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 1) {
-		return nil, &fault.ParamError{Param: "tolerance", Value: o.Tolerance, Want: "a finite number >= 0 (0 for 1e-3)"}
+		return nil, &fault.ParamError{Param: "tolerance", Value: o.Tolerance,
+			Want: "a finite number >= 0 (0 for 1e-3)"}
 	}
 	if o.MaxSweeps < 0 {
 		return nil, &fault.ParamError{Param: "sweeps", Value: o.MaxSweeps, Want: "a number >= 0 (0 for 1000)"}
@@ -188,7 +190,8 @@ func newState(points int, constraints []Constraint, o Options) (*state, error) {
 			return nil, &fault.DataError{Row: k, Err: err}
 		}
 	}
-	s := &state{Result: &Result{}, constraints: constraints, inverse: make([]float64, len(constraints)), o: o, skipped: make([]bool, len(constraints))}
+	s := &state{Result: &Result{}, constraints: constraints, inverse: make([]float64, len(constraints)), o: o,
+		skipped: make([]bool, len(constraints))}
 	for k, c := range constraints {
 		s.inverse[k] = 1 / (o.Gamma * c.weight())
 	}
@@ -425,7 +428,8 @@ func factor(a, far, near, cross float64) float64 {
 func (s *state) takeStart() error {
 	start, count := s.o.Start, len(s.constraints)
 	if len(start.Multipliers) != count {
-		return &fault.ShapeError{What: "constraints", Got: count, Want: fmt.Sprintf("%d, those of the start", len(start.Multipliers))}
+		return &fault.ShapeError{What: "constraints", Got: count,
+			Want: fmt.Sprintf("%d, those of the start", len(start.Multipliers))}
 	}
 	s.Multipliers = append([]float64(nil), start.Multipliers...)
 	s.Bounds = append([]float64(nil), start.Bounds...)
@@ -436,11 +440,13 @@ func (s *state) takeStart() error {
 		}
 	}
 	if len(s.Bounds) != count {
-		return &fault.ShapeError{What: "bounds of the start", Got: len(s.Bounds), Want: fmt.Sprintf("%d, one for each constraint", count)}
+		return &fault.ShapeError{What: "bounds of the start", Got: len(s.Bounds),
+			Want: fmt.Sprintf("%d, one for each constraint", count)}
 	}
 	for k, m := range s.Multipliers {
 		if b := s.Bounds[k]; !(m >= 0) || math.IsInf(m, 1) || !(b > 0) || math.IsInf(b, 1) {
-			return unfit(k, fmt.Errorf("multiplier %v with the bound %v: want a finite one >= 0 and a finite one > 0", m, b))
+			return unfit(k, fmt.Errorf(
+				"multiplier %v with the bound %v: want a finite one >= 0 and a finite one > 0", m, b))
 		}
 	}
 	return nil
@@ -469,7 +475,9 @@ func (s *state) replay(done func() error) error {
 			p := s.square(k, c.Kind == Nearer && sign < 0, s.q)
 			s.finish(s.q)
 			if !(1+l*p > 0) {
-				return unfit(k, fmt.Errorf("multiplier %v makes the matrix indefinite: want those of a result for the same points", s.Multipliers[k]))
+				return unfit(k, fmt.Errorf(
+					"multiplier %v makes the matrix indefinite: want those of a result for the same points",
+					s.Multipliers[k]))
 			}
 			s.det += math.Log1p(l * p)
 			s.add(-l/(1+l*p), s.q)

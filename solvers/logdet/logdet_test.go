@@ -38,7 +38,8 @@ func drawn(t *rapid.T, n, r int) (blas.Matrix, []Constraint) {
 	var list []Constraint
 	for range rapid.IntRange(1, 12).Draw(t, "constraints") {
 		rows := rng.Perm(n)
-		c := Constraint{Kind: Kind(rng.IntN(3)), I: rows[0], J: rows[1], K: rows[2], Weight: []float64{0, 1, 0.3, 4}[rng.IntN(4)]}
+		c := Constraint{Kind: Kind(rng.IntN(3)), I: rows[0], J: rows[1], K: rows[2],
+			Weight: []float64{0, 1, 0.3, 4}[rng.IntN(4)]}
 		switch d := distance(c.I, c.J); c.Kind {
 		case AtMost:
 			c.Bound = d * (1 + 0.5*rng.Float64())
@@ -101,7 +102,8 @@ func TestWeightIsRepetition(t *testing.T) {
 func TestOptimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		g, list := drawn(t, rapid.IntRange(4, 12).Draw(t, "n"), rapid.IntRange(2, 9).Draw(t, "r"))
-		o := Options{Gamma: rapid.SampledFrom([]float64{0.01, 1, 10, math.Inf(1)}).Draw(t, "gamma"), Tolerance: 1e-13, MaxSweeps: 200000}
+		o := Options{Gamma: rapid.SampledFrom([]float64{0.01, 1, 10, math.Inf(1)}).Draw(t, "gamma"),
+			Tolerance: 1e-13, MaxSweeps: 200000}
 		eng := enginetest.New(t, 0)
 		res, err := Rows(context.Background(), eng, g, list, o)
 		if err != nil {
@@ -127,7 +129,8 @@ func TestFormsAgree(t *testing.T) {
 		for i := range n {
 			g.Set(i, i, g.At(i, i)+3)
 		}
-		o := Options{Gamma: rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(t, "gamma"), Tolerance: 1e-13, MaxSweeps: 100000}
+		o := Options{Gamma: rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(t, "gamma"), Tolerance: 1e-13,
+			MaxSweeps: 100000}
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		a, err := Rows(ctx, eng, g, list, o)
 		if err != nil {
@@ -194,9 +197,11 @@ func TestCrossover(t *testing.T) {
 // TestOneConstraint uses that one constraint on one distance has a closed form.
 func TestOneConstraint(t *testing.T) {
 	for _, gamma := range []float64{0.01, 1, 10, math.Inf(1)} {
-		for _, c := range []Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 2}, {Kind: AtLeast, I: 0, J: 1, Bound: 9}, {Kind: AtMost, I: 0, J: 1, Bound: 5}} {
+		for _, c := range []Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 2},
+			{Kind: AtLeast, I: 0, J: 1, Bound: 9}, {Kind: AtMost, I: 0, J: 1, Bound: 5}} {
 			g := blas.MatrixOf(2, 1, []float64{1, 3}) // at the squared distance 4
-			res, err := Rows(context.Background(), enginetest.New(t, 0), g, []Constraint{c}, Options{Gamma: gamma, Tolerance: 1e-14})
+			res, err := Rows(context.Background(), enginetest.New(t, 0), g, []Constraint{c},
+				Options{Gamma: gamma, Tolerance: 1e-14})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -224,7 +229,8 @@ func TestStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		warm, err := Rows(ctx, eng, g, list, Options{Gamma: 1, Tolerance: 1e-12, Start: rough, MaxSweeps: 100000})
+		warm, err := Rows(ctx, eng, g, list,
+			Options{Gamma: 1, Tolerance: 1e-12, Start: rough, MaxSweeps: 100000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +239,8 @@ func TestStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if warm.Sweeps > cold.Sweeps || warm.CheckRows(eng, g, list, 1).Largest() > 1e-8 {
-			t.Fatalf("%d sweeps, %d without a start; residuals %+v", warm.Sweeps, cold.Sweeps, warm.CheckRows(eng, g, list, 1))
+			t.Fatalf("%d sweeps, %d without a start; residuals %+v", warm.Sweeps, cold.Sweeps,
+				warm.CheckRows(eng, g, list, 1))
 		}
 	})
 }
@@ -242,18 +249,21 @@ func TestStart(t *testing.T) {
 // that a limit on the sweeps is reported.
 func TestOddities(t *testing.T) {
 	g := blas.MatrixOf(4, 2, []float64{1, 2, 1, 2, 0, 0, 3, 1})
-	list := []Constraint{{Kind: AtLeast, I: 0, J: 1, Bound: 1}, {Kind: AtMost, I: 1, J: 0, Bound: 1}, {Kind: AtMost, I: 2, J: 3, Bound: 1}, {Kind: AtLeast, I: 0, J: 3, Bound: 30}}
+	list := []Constraint{{Kind: AtLeast, I: 0, J: 1, Bound: 1}, {Kind: AtMost, I: 1, J: 0, Bound: 1},
+		{Kind: AtMost, I: 2, J: 3, Bound: 1}, {Kind: AtLeast, I: 0, J: 3, Bound: 30}}
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	res, err := Rows(ctx, eng, g, list, Options{Gamma: 1})
 	if err != nil || fmt.Sprint(res.Skipped) != "[0 1]" || !res.Converged {
 		t.Fatalf("error %v, result %+v", err, res)
 	}
-	if res, err = Rows(ctx, eng, g, list, Options{Gamma: 1, MaxSweeps: 1, Tolerance: 1e-9}); err != nil || res.Converged || res.Sweeps != 1 {
+	if res, err = Rows(ctx, eng, g, list, Options{Gamma: 1, MaxSweeps: 1, Tolerance: 1e-9}); err != nil ||
+		res.Converged || res.Sweeps != 1 {
 		t.Fatalf("error %v, result %+v", err, res)
 	}
 	k := blas.NewMatrix(4, 4)
 	eng.Backend().Gemm(false, true, 1, g, g, 0, k)
-	if res, err = Kernel(ctx, eng, k, list, Options{Gamma: 1}); err != nil || fmt.Sprint(res.Skipped) != "[0 1]" {
+	if res, err = Kernel(ctx, eng, k, list, Options{Gamma: 1}); err != nil ||
+		fmt.Sprint(res.Skipped) != "[0 1]" {
 		t.Fatalf("error %v, result %+v", err, res)
 	}
 	for name, c := range map[string]struct {
@@ -294,12 +304,14 @@ func BenchmarkRows(b *testing.B) {
 	var list []Constraint
 	for range 1000 {
 		rows := rng.Perm(200)
-		list = append(list, Constraint{Kind: Kind(rng.IntN(2)), I: rows[0], J: rows[1], Bound: 10 + 50*rng.Float64()})
+		list = append(list, Constraint{Kind: Kind(rng.IntN(2)), I: rows[0], J: rows[1],
+			Bound: 10 + 50*rng.Float64()})
 	}
 	eng := enginetest.New(b, 1)
 	total := 0
 	for b.Loop() {
-		res, err := Rows(context.Background(), eng, g, list, Options{Gamma: 1, Tolerance: 1e-300, MaxSweeps: 100, patience: -1})
+		res, err := Rows(context.Background(), eng, g, list,
+			Options{Gamma: 1, Tolerance: 1e-300, MaxSweeps: 100, patience: -1})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -324,12 +336,14 @@ func BenchmarkKernel(b *testing.B) {
 	var list []Constraint
 	for range 5000 {
 		rows := rng.Perm(n)
-		list = append(list, Constraint{Kind: Kind(rng.IntN(2)), I: rows[0], J: rows[1], Bound: 20 + 70*rng.Float64()})
+		list = append(list, Constraint{Kind: Kind(rng.IntN(2)), I: rows[0], J: rows[1],
+			Bound: 20 + 70*rng.Float64()})
 	}
 	var res *Result
 	for b.Loop() {
 		var err error
-		if res, err = Kernel(context.Background(), eng, k.Clone(), list, Options{Gamma: 1, Tolerance: 1e-3, patience: -1}); err != nil {
+		if res, err = Kernel(context.Background(), eng, k.Clone(), list,
+			Options{Gamma: 1, Tolerance: 1e-3, patience: -1}); err != nil {
 			b.Fatal(err)
 		}
 	}

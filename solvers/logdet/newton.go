@@ -50,7 +50,8 @@ const (
 // newAscent begins at the current multipliers, or at 0.
 func newAscent(ctx context.Context, eng *engine.Engine, s *state, current bool) (*ascent, error) {
 	first, pairs := vectors(s.constraints)
-	if err := eng.Check(fmt.Sprintf("Newton's method for %d constraints", len(s.constraints)), size(len(pairs), s.order()), "use fewer constraints"); err != nil {
+	if err := eng.Check(fmt.Sprintf("Newton's method for %d constraints", len(s.constraints)),
+		size(len(pairs), s.order()), "use fewer constraints"); err != nil {
 		return nil, err
 	}
 	f, err := s.factor(ctx, eng)
@@ -59,7 +60,8 @@ func newAscent(ctx context.Context, eng *engine.Engine, s *state, current bool) 
 	}
 	n := len(s.constraints)
 	a := &ascent{
-		state: s, eng: eng, f: f, first: first, scale: 1, s: eng.NewMatrix(f.Cols, f.Cols), y: eng.NewMatrix(f.Rows, f.Cols),
+		state: s, eng: eng, f: f, first: first, scale: 1, s: eng.NewMatrix(f.Cols, f.Cols),
+		y: eng.NewMatrix(f.Rows, f.Cols),
 		l: make([]float64, n), try: make([]float64, n), p: make([]float64, n),
 	}
 	if !current {
@@ -92,7 +94,8 @@ func (a *ascent) run(ctx context.Context) (converged bool, err error) {
 		a.images()
 		before := change
 		gap, last := 0.0, a.scale == 1
-		if gap, change = a.gap(); last && change < a.o.Tolerance && gap <= max(a.o.Tolerance/2*(now+gap), a.o.Tolerance*a.o.Tolerance/4) {
+		if gap, change = a.gap(); last && change < a.o.Tolerance &&
+			gap <= max(a.o.Tolerance/2*(now+gap), a.o.Tolerance*a.o.Tolerance/4) {
 			a.Change = change
 			return true, nil
 		}

@@ -26,7 +26,8 @@ func sparse(rng *rand.Rand, n, r, count int) (blas.Matrix, []Constraint) {
 	var list []Constraint
 	for range count {
 		rows := rng.Perm(n)
-		list = append(list, Constraint{Kind: Kind(rng.IntN(2)), I: rows[0], J: rows[1], Bound: float64(r) * (0.5 + rng.Float64()), Weight: 0.5 + rng.Float64()})
+		list = append(list, Constraint{Kind: Kind(rng.IntN(2)), I: rows[0], J: rows[1],
+			Bound: float64(r) * (0.5 + rng.Float64()), Weight: 0.5 + rng.Float64()})
 	}
 	return g, list
 }
@@ -37,7 +38,8 @@ func TestSolversAgree(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(4, 12).Draw(rt, "n")
 		g, list := drawn(rt, n, rapid.IntRange(2, n-1).Draw(rt, "r"))
-		o := Options{Gamma: rapid.SampledFrom([]float64{0.01, 0.1, 1, 10, 100}).Draw(rt, "gamma"), Tolerance: 1e-12, MaxSweeps: 200000}
+		o := Options{Gamma: rapid.SampledFrom([]float64{0.01, 0.1, 1, 10, 100}).Draw(rt, "gamma"),
+			Tolerance: 1e-12, MaxSweeps: 200000}
 		for name, solve := range forms(t, g) {
 			o.patience = 1
 			ascent, residual, err := solve(list, o)
@@ -45,7 +47,8 @@ func TestSolversAgree(t *testing.T) {
 				rt.Fatal(err)
 			}
 			if !(residual <= 1e-8) || !ascent.Converged {
-				rt.Fatalf("%s: %d sweeps, converged %v, residual %g", name, ascent.Sweeps, ascent.Converged, residual)
+				rt.Fatalf("%s: %d sweeps, converged %v, residual %g", name, ascent.Sweeps, ascent.Converged,
+					residual)
 			}
 			o.patience = -1
 			sweeps, _, err := solve(list, o)
@@ -61,7 +64,8 @@ func TestSolversAgree(t *testing.T) {
 				}
 			}
 			if d := ascent.Objective() - sweeps.Objective(); !(math.Abs(d) <= 1e-8*(1+sweeps.Objective())) {
-				rt.Fatalf("%s: objective %.12g, by projections %.12g", name, ascent.Objective(), sweeps.Objective())
+				rt.Fatalf("%s: objective %.12g, by projections %.12g", name, ascent.Objective(),
+					sweeps.Objective())
 			}
 		}
 	})
@@ -78,15 +82,19 @@ func TestAscentForAnyGamma(t *testing.T) {
 				continue // no metric is near all bounds, and the multipliers cancel to 6 digits
 			}
 			for name, solve := range forms(t, g) {
-				r, residual, err := solve(list, Options{Gamma: gamma, Tolerance: 1e-6, MaxSweeps: 300, patience: 3})
+				r, residual, err := solve(list,
+					Options{Gamma: gamma, Tolerance: 1e-6, MaxSweeps: 300, patience: 3})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !r.Converged || !(r.RelativeGap() <= 1e-6) || !(residual <= 1e-5) {
-					t.Errorf("%s, %+v, gamma %g: %d sweeps, converged %v, gap %g, residual %g", name, size, gamma, r.Sweeps, r.Converged, r.RelativeGap(), residual)
+					t.Errorf("%s, %+v, gamma %g: %d sweeps, converged %v, gap %g, residual %g", name, size,
+						gamma, r.Sweeps, r.Converged, r.RelativeGap(), residual)
 				}
-				if want := dual(t, g, r.Multipliers, list, gamma); name == "rows" && !(math.Abs(r.Dual-want) <= 1e-6*(1+want)) {
-					t.Errorf("%s, %+v, gamma %g: dual objective %.12g, by definition %.12g", name, size, gamma, r.Dual, want)
+				if want := dual(t, g, r.Multipliers, list, gamma); name == "rows" &&
+					!(math.Abs(r.Dual-want) <= 1e-6*(1+want)) {
+					t.Errorf("%s, %+v, gamma %g: dual objective %.12g, by definition %.12g", name, size,
+						gamma, r.Dual, want)
 				}
 			}
 		}
@@ -104,15 +112,19 @@ func TestAscentWithoutOrder(t *testing.T) {
 		opposite := Constraint{Kind: AtLeast, I: c.I, J: c.J, Bound: 2 * c.Bound}
 		odd = append(odd, c, c, opposite)
 	}
-	odd = append(odd, Constraint{Kind: AtMost, I: 0, J: 1, Bound: 1}, Constraint{Kind: AtLeast, I: 1, J: 0, Bound: 1})
+	odd = append(odd, Constraint{Kind: AtMost, I: 0, J: 1, Bound: 1},
+		Constraint{Kind: AtLeast, I: 1, J: 0, Bound: 1})
 	for _, gamma := range []float64{0.01, 1, 100} {
 		for name, solve := range forms(t, g) {
-			r, residual, err := solve(odd, Options{Gamma: gamma, Tolerance: 1e-6, MaxSweeps: 400, patience: 2})
+			r, residual, err := solve(odd,
+				Options{Gamma: gamma, Tolerance: 1e-6, MaxSweeps: 400, patience: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !r.Converged || !(residual <= 1e-5) || !slices.Contains(r.Skipped, len(odd)-1) || !slices.Contains(r.Skipped, len(odd)-2) {
-				t.Errorf("%s, gamma %g: %d sweeps, converged %v, gap %g, residual %g, skipped %v", name, gamma, r.Sweeps, r.Converged, r.RelativeGap(), residual, r.Skipped)
+			if !r.Converged || !(residual <= 1e-5) || !slices.Contains(r.Skipped, len(odd)-1) ||
+				!slices.Contains(r.Skipped, len(odd)-2) {
+				t.Errorf("%s, gamma %g: %d sweeps, converged %v, gap %g, residual %g, skipped %v", name,
+					gamma, r.Sweeps, r.Converged, r.RelativeGap(), residual, r.Skipped)
 			}
 		}
 	}
@@ -181,7 +193,8 @@ func TestDerivatives(t *testing.T) {
 				continue // on the edge of the domain
 			}
 			scale := c.Bound + math.Sqrt(h.At(k, k))
-			if d := (values[0] - values[1]) / (2 * step); !(math.Abs(d-gradient[k]) <= 1e-4*(scale+math.Abs(gradient[k]))) {
+			if d := (values[0] - values[1]) /
+				(2 * step); !(math.Abs(d-gradient[k]) <= 1e-4*(scale+math.Abs(gradient[k]))) {
 				rt.Fatalf("derivative %d is %g, by differences %g", k, gradient[k], d)
 			}
 			for j := range list {
@@ -356,7 +369,8 @@ func TestAscentPrice(t *testing.T) {
 func TestDescentAgrees(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	rng := rand.New(rand.NewPCG(8, 4))
-	for _, size := range []struct{ n, r, count int }{{40, 30, 10}, {40, 8, 200}, {60, 3, 900}, {100, 60, 90}} {
+	for _, size := range []struct{ n, r, count int }{{40, 30, 10}, {40, 8, 200}, {60, 3, 900},
+		{100, 60, 90}} {
 		g, list := sparse(rng, size.n, size.r, size.count)
 		for _, gamma := range []float64{0.1, 1, 100} {
 			o := Options{Gamma: gamma, Tolerance: 1e-8, MaxSweeps: 100, many: true}
@@ -364,20 +378,25 @@ func TestDescentAgrees(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if check := found.CheckRows(eng, g, list, gamma); !found.Converged || found.Sweeps == 100 || !(check.Largest() <= 1e-3) {
-				t.Errorf("%+v, gamma %g: converged %v after %d steps, gap %.2g, %+v", size, gamma, found.Converged, found.Sweeps, found.RelativeGap(), check)
+			if check := found.CheckRows(eng, g, list, gamma); !found.Converged || found.Sweeps == 100 ||
+				!(check.Largest() <= 1e-3) {
+				t.Errorf("%+v, gamma %g: converged %v after %d steps, gap %.2g, %+v", size, gamma,
+					found.Converged, found.Sweeps, found.RelativeGap(), check)
 			}
 			o.many, o.patience, o.MaxSweeps = false, 1, 1000
 			other, err := Rows(ctx, eng, g, list, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := math.Abs(found.Objective() - other.Objective()); other.Converged && !(d <= 1e-7*(1+other.Objective())) {
-				t.Errorf("%+v, gamma %g: objective %.12g, by the ascent %.12g", size, gamma, found.Objective(), other.Objective())
+			if d := math.Abs(found.Objective() - other.Objective()); other.Converged &&
+				!(d <= 1e-7*(1+other.Objective())) {
+				t.Errorf("%+v, gamma %g: objective %.12g, by the ascent %.12g", size, gamma,
+					found.Objective(), other.Objective())
 			}
 			for i, v := range other.A.Data {
 				if other.Converged && !(math.Abs(found.A.Data[i]-v) <= 1e-3*largest(other.A)) {
-					t.Fatalf("%+v, gamma %g: element %d is %.12g, by the ascent %.12g", size, gamma, i, found.A.Data[i], v)
+					t.Fatalf("%+v, gamma %g: element %d is %.12g, by the ascent %.12g", size, gamma, i,
+						found.A.Data[i], v)
 				}
 			}
 		}
@@ -418,7 +437,8 @@ func TestDescentIndefinite(t *testing.T) {
 		flat.Set(i, i, 1)
 	}
 	found, err := Rows(context.Background(), enginetest.New(t, 1), g, list, Options{
-		Gamma: 1, Tolerance: 1e-6, MaxSweeps: 1000, many: true, Start: &Result{A: flat, Multipliers: make([]float64, len(list))},
+		Gamma: 1, Tolerance: 1e-6, MaxSweeps: 1000, many: true,
+		Start: &Result{A: flat, Multipliers: make([]float64, len(list))},
 	})
 	if err != nil {
 		t.Fatal(err)

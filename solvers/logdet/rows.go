@@ -28,7 +28,8 @@ import (
 // Errors: a *fault.ParamError or *fault.DataError for invalid options and constraints; a request
 // beyond the memory limit; ctx.Err(). If MaxSweeps are not enough, this is no error, but Converged
 // is false.
-func Rows(ctx context.Context, eng *engine.Engine, g blas.Matrix, constraints []Constraint, o Options) (*Result, error) {
+func Rows(ctx context.Context, eng *engine.Engine, g blas.Matrix, constraints []Constraint,
+	o Options) (*Result, error) {
 	s, err := newState(g.Rows, constraints, o)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,9 @@ func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	first, pairs := vectors(s.constraints)
 	count, row := len(pairs), (g.Cols+t.Lanes-1)/t.Lanes*t.Lanes
 	f.at = first
-	if err := eng.Check(fmt.Sprintf("LogDet projections on %d constraints in %d dimensions", len(s.constraints), g.Cols), engine.MatrixBytes(count, row)+engine.MatrixBytes(row, row), "use fewer constraints or dimensions"); err != nil {
+	if err := eng.Check(fmt.Sprintf("LogDet projections on %d constraints in %d dimensions",
+		len(s.constraints), g.Cols), engine.MatrixBytes(count, row)+engine.MatrixBytes(row, row),
+		"use fewer constraints or dimensions"); err != nil {
 		return nil, err
 	}
 	f.w = blas.Matrix{Rows: count, Cols: g.Cols, Stride: row, Data: make([]float64, count*row)}
@@ -153,13 +156,15 @@ func (f *rows) difference(v, i, j int) {
 func newQuadratic(eng *engine.Engine, w blas.Matrix) quadratic {
 	r := w.Cols
 	if r >= crossover {
-		m := &lower{backlog: newBacklog(eng, eng.NewMatrix(r, r)), w: w, products: eng.NewMatrix(mostAhead, r)}
+		m := &lower{backlog: newBacklog(eng, eng.NewMatrix(r, r)), w: w,
+			products: eng.NewMatrix(mostAhead, r)}
 		for i := range r {
 			m.a.Set(i, i, 1)
 		}
 		return m
 	}
-	m := &whole{t: eng.Backend().Kernels(), w: w, a: make([]float64, r*w.Stride), start: []int{0, r}, index: make([]int32, r)}
+	m := &whole{t: eng.Backend().Kernels(), w: w, a: make([]float64, r*w.Stride), start: []int{0, r},
+		index: make([]int32, r)}
 	for i := range r {
 		m.a[i*w.Stride+i], m.index[i] = 1, int32(i)
 	}
@@ -222,7 +227,8 @@ func (m *lower) squareOf(v int, q []float64) float64 {
 			m.ahead = delay
 		}
 		m.first, m.left = v, min(m.ahead, m.w.Rows-v)
-		m.b.Symm(false, 1, m.a, m.w.View(v, v+m.left, 0, m.w.Cols), 0, m.products.View(0, m.left, 0, m.w.Cols))
+		m.b.Symm(false, 1, m.a, m.w.View(v, v+m.left, 0, m.w.Cols), 0,
+			m.products.View(0, m.left, 0, m.w.Cols))
 	}
 	w, product := m.w.Row(v), m.products.Row(v-m.first)
 	copy(q, product)
@@ -265,19 +271,22 @@ func (m *lower) matrix() blas.Matrix {
 //
 // Cost: 2 n^2 flops per constraint that moves and sweep, and reading n delay / 2 values; up to 4
 // m^3 flops for a step of Newton's method and m constraints. Errors are those of Rows.
-func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints []Constraint, o Options) (*Result, error) {
+func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints []Constraint,
+	o Options) (*Result, error) {
 	n := blas.CheckSquare(k)
 	s, err := newState(n, constraints, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := eng.Check(fmt.Sprintf("LogDet projections of a kernel matrix of order %d", n), 3*engine.MatrixBytes(delay, n), "use fewer points"); err != nil {
+	if err := eng.Check(fmt.Sprintf("LogDet projections of a kernel matrix of order %d", n),
+		3*engine.MatrixBytes(delay, n), "use fewer points"); err != nil {
 		return nil, err
 	}
 	f := &delayed{state: s, backlog: newBacklog(eng, k)}
 	_, f.pairs = vectors(constraints)
 	if s.wait = s.patience(len(f.pairs), n, 2*float64(n)*float64(n)*float64(len(f.pairs))); s.wait > 0 {
-		if err := eng.Check(fmt.Sprintf("copy of a kernel matrix of order %d", n), engine.MatrixBytes(n, n), "use fewer points"); err != nil {
+		if err := eng.Check(fmt.Sprintf("copy of a kernel matrix of order %d", n), engine.MatrixBytes(n, n),
+			"use fewer points"); err != nil {
 			return nil, err
 		}
 		f.prior = eng.Clone(k)

@@ -98,7 +98,8 @@ func TestStartFromMultipliers(t *testing.T) {
 				rt.Fatal(err)
 			}
 			if !warm.Converged || !(residual <= 1e-9) {
-				rt.Fatalf("%s: %d sweeps, converged %v, residual %g", name, warm.Sweeps, warm.Converged, residual)
+				rt.Fatalf("%s: %d sweeps, converged %v, residual %g", name, warm.Sweeps, warm.Converged,
+					residual)
 			}
 			for i, v := range cold.A.Data {
 				if !(math.Abs(warm.A.Data[i]-v) <= 1e-7*largest(cold.A)) {
@@ -112,7 +113,8 @@ func TestStartFromMultipliers(t *testing.T) {
 // TestBadStart checks that multipliers that belong to no matrix are refused.
 func TestBadStart(t *testing.T) {
 	g := blas.MatrixOf(3, 2, []float64{0, 0, 1, 0, 0, 2})
-	list := []Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 1}, {Kind: AtLeast, I: 0, J: 2, Bound: 9}, {Kind: Nearer, I: 0, J: 1, K: 2, Bound: 1}}
+	list := []Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 1}, {Kind: AtLeast, I: 0, J: 2, Bound: 9},
+		{Kind: Nearer, I: 0, J: 1, K: 2, Bound: 1}}
 	for name, start := range map[string]Result{
 		"too few":         {Multipliers: []float64{1}},
 		"negative":        {Multipliers: []float64{-1, 0, 0}},

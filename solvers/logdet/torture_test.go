@@ -42,9 +42,11 @@ func TestProjectionsOfOddConstraints(t *testing.T) {
 				continue
 			}
 			bound := size * size * math.Pow(10, float64(rng.IntN(13)-6))
-			constraints = append(constraints, logdet.Constraint{Kind: logdet.Kind(rng.IntN(2)), I: i, J: j, Bound: bound})
+			constraints = append(constraints,
+				logdet.Constraint{Kind: logdet.Kind(rng.IntN(2)), I: i, J: j, Bound: bound})
 		}
-		what := fmt.Sprintf("draw %d: %d points of %d values of about %g, %d constraints, gamma %g", draw, n, r, size, len(constraints), gamma)
+		what := fmt.Sprintf("draw %d: %d points of %d values of about %g, %d constraints, gamma %g", draw, n,
+			r, size, len(constraints), gamma)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		res, err := logdet.Rows(ctx, eng, g, constraints, logdet.Options{Gamma: gamma, MaxSweeps: 100})
 		cancel()

@@ -51,7 +51,8 @@ func (e *NoEigenpairsError) Error() string {
 	for _, r := range e.Best.Residuals {
 		worst = max(worst, r)
 	}
-	return fmt.Sprintf("%d of %d eigenpairs found after %d products, the largest residual is %.2g of the norm: allow more products or a larger tolerance",
+	return fmt.Sprintf("%d of %d eigenpairs found after %d products, the largest residual is %.2g of the "+
+		"norm: allow more products or a larger tolerance",
 		e.Passed, len(e.Best.Values), e.Best.Products, worst/e.Best.Norm)
 }
 
@@ -80,13 +81,15 @@ const (
 // Errors: a *fault.ParamError for k outside [0, n] and for a negative tolerance or limit; a request
 // of about n x (7k + 200) values above the memory limit; *NoConvergenceError at the limit, together
 // with its result; *blas.NoConvergenceError if A gives NaN or Inf; ctx.Err().
-func TopEigenpairs(ctx context.Context, eng *engine.Engine, a Operator, k int, o EigenOptions) (*Eigenpairs, error) {
+func TopEigenpairs(ctx context.Context, eng *engine.Engine, a Operator, k int,
+	o EigenOptions) (*Eigenpairs, error) {
 	return find(ctx, eng, a, k, o, 1)
 }
 
 // BottomEigenpairs is [TopEigenpairs] for the k smallest eigenvalues.
 // Errors and cost are those of Top.
-func BottomEigenpairs(ctx context.Context, eng *engine.Engine, a Operator, k int, o EigenOptions) (*Eigenpairs, error) {
+func BottomEigenpairs(ctx context.Context, eng *engine.Engine, a Operator, k int,
+	o EigenOptions) (*Eigenpairs, error) {
 	return find(ctx, eng, a, k, o, -1)
 }
 
@@ -95,23 +98,29 @@ func (o *EigenOptions) check(n, k int) error {
 	case k < 0 || k > n-o.Null.Rows:
 		want := fmt.Sprintf("a number from 0 to %d, the order of the matrix", n)
 		if o.Null.Rows > 0 {
-			want = fmt.Sprintf("a number from 0 to %d, the order of the matrix without %d known eigenvectors", n-o.Null.Rows, o.Null.Rows)
+			want = fmt.Sprintf("a number from 0 to %d, the order of the matrix without %d known eigenvectors",
+				n-o.Null.Rows, o.Null.Rows)
 		}
 		return &fault.ParamError{Param: "number of eigenvalues", Value: k, Want: want}
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 1):
-		return &fault.ParamError{Param: "tolerance of eigenvectors", Value: o.Tolerance, Want: "a number >= 0 (0 for 1e-10)"}
+		return &fault.ParamError{Param: "tolerance of eigenvectors", Value: o.Tolerance,
+			Want: "a number >= 0 (0 for 1e-10)"}
 	case o.Products < 0:
-		return &fault.ParamError{Param: "products of an eigenvalue search", Value: o.Products, Want: "a number >= 0 (0 for a bound that suffices)"}
+		return &fault.ParamError{Param: "products of an eigenvalue search", Value: o.Products,
+			Want: "a number >= 0 (0 for a bound that suffices)"}
 	case o.Start.Rows > 0 && o.Start.Cols != n:
-		return &fault.ShapeError{What: "length of vectors to start with", Got: o.Start.Cols, Want: fmt.Sprintf("%d, the order of the matrix", n)}
+		return &fault.ShapeError{What: "length of vectors to start with", Got: o.Start.Cols,
+			Want: fmt.Sprintf("%d, the order of the matrix", n)}
 	case o.Null.Rows > 0 && o.Null.Cols != n:
-		return &fault.ShapeError{What: "length of known eigenvectors", Got: o.Null.Cols, Want: fmt.Sprintf("%d, the order of the matrix", n)}
+		return &fault.ShapeError{What: "length of known eigenvectors", Got: o.Null.Cols,
+			Want: fmt.Sprintf("%d, the order of the matrix", n)}
 	}
 	return nil
 }
 
 // find computes the largest eigenvalues of sign A.
-func find(ctx context.Context, eng *engine.Engine, a Operator, k int, o EigenOptions, sign float64) (*Eigenpairs, error) {
+func find(ctx context.Context, eng *engine.Engine, a Operator, k int, o EigenOptions,
+	sign float64) (*Eigenpairs, error) {
 	n := a.Order()
 	if err := o.check(n, k); err != nil {
 		return nil, err
@@ -128,7 +137,8 @@ func find(ctx context.Context, eng *engine.Engine, a Operator, k int, o EigenOpt
 		o.Products = min(o.Products, rescueProducts*n)
 	}
 	if k == 0 {
-		return &Eigenpairs{Values: []float64{}, Vectors: blas.NewMatrix(0, n), Residuals: []float64{}, Method: "none", Converged: true}, ctx.Err()
+		return &Eigenpairs{Values: []float64{}, Vectors: blas.NewMatrix(0, n), Residuals: []float64{},
+			Method: "none", Converged: true}, ctx.Err()
 	}
 	s := search{ctx: ctx, eng: eng, a: a, n: n, k: k, sign: sign, EigenOptions: o}
 	defer func() { s.eng.PutMatrix(s.basis) }()
@@ -202,7 +212,8 @@ func (s *search) problem() (*krylov.Problem, error) {
 	block := s.block()
 	basis := min(basisSize(s.k, block), s.n/2-s.Null.Rows)
 	need := engine.MatrixBytes(s.n, basis+s.Null.Rows+6*block+4*s.k)
-	if err := s.eng.Check(fmt.Sprintf("search for %d eigenvectors of length %d", s.k, s.n), need, "ask for fewer eigenvectors or raise the memory limit"); err != nil {
+	if err := s.eng.Check(fmt.Sprintf("search for %d eigenvectors of length %d", s.k, s.n), need,
+		"ask for fewer eigenvectors or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	p := &krylov.Problem{
@@ -253,7 +264,8 @@ func (s *search) krylov() (*Eigenpairs, error) {
 // the spectrum.
 func (s *search) decompose() (*Eigenpairs, error) {
 	n := s.n
-	if err := s.eng.Check("matrix of the operator", 2*engine.MatrixBytes(n, n), "ask for fewer eigenvalues or raise the memory limit"); err != nil {
+	if err := s.eng.Check("matrix of the operator", 2*engine.MatrixBytes(n, n),
+		"ask for fewer eigenvalues or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	id, full := s.eng.GetMatrix(n, n), s.eng.GetMatrix(n, n)
@@ -284,7 +296,8 @@ func (s *search) decompose() (*Eigenpairs, error) {
 	if err := s.eng.SymEig(s.ctx, work, w, true); err != nil {
 		return nil, err
 	}
-	res := &Eigenpairs{Values: make([]float64, s.k), Vectors: blas.NewMatrix(s.k, n), Residuals: make([]float64, s.k), Products: n, Method: "decomposition"}
+	res := &Eigenpairs{Values: make([]float64, s.k), Vectors: blas.NewMatrix(s.k, n),
+		Residuals: make([]float64, s.k), Products: n, Method: "decomposition"}
 	image := blas.NewMatrix(s.k, n)
 	for i := range s.k {
 		res.Values[i] = s.sign * w[n-1-i]
@@ -353,8 +366,10 @@ func (s *search) measure(v blas.Matrix, norm float64, products int) (*Eigenpairs
 }
 
 // pick is measure for a known projection, values and turn.
-func (s *search) pick(v blas.Matrix, values []float64, turn blas.Matrix, norm float64, products int) (*Eigenpairs, error) {
-	res := &Eigenpairs{Values: make([]float64, s.k), Vectors: s.eng.NewMatrix(s.k, s.n), Residuals: make([]float64, s.k), Norm: norm, Products: products + s.k}
+func (s *search) pick(v blas.Matrix, values []float64, turn blas.Matrix, norm float64,
+	products int) (*Eigenpairs, error) {
+	res := &Eigenpairs{Values: make([]float64, s.k), Vectors: s.eng.NewMatrix(s.k, s.n),
+		Residuals: make([]float64, s.k), Norm: norm, Products: products + s.k}
 	for j := range s.k {
 		res.Values[j] = s.sign * values[j]
 		res.Norm = max(res.Norm, math.Abs(values[j]))

@@ -29,7 +29,8 @@ func ExampleLaplacianEigenpairs() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	res, err := operator.LaplacianEigenpairs(ctx, eng, near.Adjacency(graph.Union, graph.Binary), false, 4, operator.EigenOptions{})
+	res, err := operator.LaplacianEigenpairs(ctx, eng, near.Adjacency(graph.Union, graph.Binary), false, 4,
+		operator.EigenOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -40,7 +40,8 @@ func diagonal(t testing.TB, w []float64) operator.Operator {
 }
 
 // check verifies A v = w v with the operator itself, orthonormality, and the reported residuals.
-func check(t *testing.T, eng *engine.Engine, a operator.Operator, res *operator.Eigenpairs, tolerance float64) {
+func check(t *testing.T, eng *engine.Engine, a operator.Operator, res *operator.Eigenpairs,
+	tolerance float64) {
 	t.Helper()
 	n, k := a.Order(), len(res.Values)
 	if k == 0 {
@@ -94,9 +95,11 @@ func spectra(n int) map[string][]float64 {
 		return w
 	}
 	return map[string][]float64{
-		"line":           make(func(i int) float64 { return float64(i) }),
-		"decaying":       make(func(i int) float64 { return 1 / float64(1+i) }),
-		"indefinite":     make(func(i int) float64 { return math.Pow(0.98, float64(i)) * float64(1-2*(i%2)) }),
+		"line":     make(func(i int) float64 { return float64(i) }),
+		"decaying": make(func(i int) float64 { return 1 / float64(1+i) }),
+		"indefinite": make(func(i int) float64 {
+			return math.Pow(0.98, float64(i)) * float64(1-2*(i%2))
+		}),
 		"identity":       make(func(int) float64 { return 1 }),
 		"zero":           make(func(int) float64 { return 0 }),
 		"thirty copies":  make(func(i int) float64 { return float64(i / 30) }),
@@ -143,7 +146,8 @@ func TestEnds(t *testing.T) {
 							t.Errorf("value %d from the top is %v: want %v", i, top.Values[i], sorted[n-1-i])
 						}
 						if d := math.Abs(bottom.Values[i] - sorted[i]); !(d <= 2*tolerance*norm) {
-							t.Errorf("value %d from the bottom is %v: want %v", i, bottom.Values[i], sorted[i])
+							t.Errorf("value %d from the bottom is %v: want %v", i, bottom.Values[i],
+								sorted[i])
 						}
 					}
 					if !(top.Norm <= norm*(1+1e-12)) || !(top.Norm >= 0.5*max(sorted[n-1], -sorted[0])) {
@@ -169,7 +173,8 @@ func TestNull(t *testing.T) {
 		null.Set(1, 2, 1)
 		eng := enginetest.New(t, 1)
 		a := diagonal(t, w)
-		res, err := operator.BottomEigenpairs(context.Background(), eng, a, 3, operator.EigenOptions{Null: null, Tolerance: 1e-7})
+		res, err := operator.BottomEigenpairs(context.Background(), eng, a, 3,
+			operator.EigenOptions{Null: null, Tolerance: 1e-7})
 		if err != nil {
 			t.Fatal(n, err)
 		}
@@ -241,7 +246,8 @@ func TestEigenSameBits(t *testing.T) {
 	w := spectra(3000)["square"]
 	var want *operator.Eigenpairs
 	for workers := 1; workers <= 3; workers++ {
-		res, err := operator.BottomEigenpairs(context.Background(), enginetest.New(t, workers), diagonal(t, w), 7, operator.EigenOptions{Tolerance: 1e-8})
+		res, err := operator.BottomEigenpairs(context.Background(), enginetest.New(t, workers),
+			diagonal(t, w), 7, operator.EigenOptions{Tolerance: 1e-8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,12 +311,14 @@ func TestLaplacianWithHubs(t *testing.T) {
 			t.Fatal(err)
 		}
 		eng := enginetest.New(t, 2)
-		res, err := operator.LaplacianEigenpairs(context.Background(), eng, a, false, r, operator.EigenOptions{Tolerance: 1e-8, Products: 20000, Seed: seed})
+		res, err := operator.LaplacianEigenpairs(context.Background(), eng, a, false, r,
+			operator.EigenOptions{Tolerance: 1e-8, Products: 20000, Seed: seed})
 		if err != nil {
 			t.Fatal(seed, err)
 		}
 		check(t, eng, op, res, 1e-8)
-		all, err := operator.LaplacianEigenpairs(context.Background(), eng, a, false, n/2, operator.EigenOptions{})
+		all, err := operator.LaplacianEigenpairs(context.Background(), eng, a, false, n/2,
+			operator.EigenOptions{})
 		if err != nil || all.Method != "decomposition" {
 			t.Fatal(all.Method, err)
 		}
@@ -358,7 +366,8 @@ func TestLaplacianOfRings(t *testing.T) {
 			for _, r := range []int{0, 1, 2, 3, min(13, a.Rows)} {
 				r = min(r, a.Rows)
 				eng := enginetest.New(t, 2)
-				res, err := operator.LaplacianEigenpairs(context.Background(), eng, a, normalized, r, operator.EigenOptions{Tolerance: 1e-9})
+				res, err := operator.LaplacianEigenpairs(context.Background(), eng, a, normalized, r,
+					operator.EigenOptions{Tolerance: 1e-9})
 				if err != nil {
 					t.Fatal(sizes, r, err)
 				}
@@ -376,7 +385,8 @@ func TestLaplacianOfRings(t *testing.T) {
 				check(t, eng, op, res, 1e-9)
 				for i, v := range res.Values {
 					if !(math.Abs(v-scale*want[i]) <= 1e-8) {
-						t.Errorf("%v, normalized %t: value %d of %d is %v: want %v", sizes, normalized, i, r, v, scale*want[i])
+						t.Errorf("%v, normalized %t: value %d of %d is %v: want %v", sizes, normalized, i, r,
+							v, scale*want[i])
 					}
 				}
 			}
@@ -413,7 +423,8 @@ func TestEigenErrors(t *testing.T) {
 	input("memory", err)
 
 	for _, n := range []int{0, 1} {
-		res, err := operator.TopEigenpairs(ctx, eng, diagonal(t, make([]float64, n)), n, operator.EigenOptions{})
+		res, err := operator.TopEigenpairs(ctx, eng, diagonal(t, make([]float64, n)), n,
+			operator.EigenOptions{})
 		if err != nil || len(res.Values) != n || !res.Converged {
 			t.Errorf("n = %d: %v, %v", n, res, err)
 		}
@@ -421,13 +432,15 @@ func TestEigenErrors(t *testing.T) {
 
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := operator.BottomEigenpairs(done, eng, a, 3, operator.EigenOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := operator.BottomEigenpairs(done, eng, a, 3, operator.EigenOptions{}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 
 	nan := spectra(600)["line"]
 	var bad *blas.NoConvergenceError
-	if _, err := operator.TopEigenpairs(ctx, eng, poisoned{diagonal(t, nan)}, 3, operator.EigenOptions{}); !errors.As(err, &bad) {
+	if _, err := operator.TopEigenpairs(ctx, eng, poisoned{diagonal(t, nan)}, 3,
+		operator.EigenOptions{}); !errors.As(err, &bad) {
 		t.Errorf("NaN: %v", err)
 	}
 }

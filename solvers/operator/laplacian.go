@@ -23,10 +23,12 @@ import (
 // and memory is about 150 vectors.
 //
 // Errors are those of graph.Laplacian and of Bottom.
-func LaplacianEigenpairs(ctx context.Context, eng *engine.Engine, adjacency *sparse.Matrix, normalized bool, r int, o EigenOptions) (*Eigenpairs, error) {
+func LaplacianEigenpairs(ctx context.Context, eng *engine.Engine, adjacency *sparse.Matrix, normalized bool,
+	r int, o EigenOptions) (*Eigenpairs, error) {
 	n := adjacency.Rows
 	if r < 0 || r > n {
-		return nil, &fault.ParamError{Param: "number of eigenvalues", Value: r, Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
+		return nil, &fault.ParamError{Param: "number of eigenvalues", Value: r,
+			Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
 	}
 	l, err := graph.Laplacian(adjacency, normalized)
 	if err != nil {
@@ -56,7 +58,8 @@ func LaplacianEigenpairs(ctx context.Context, eng *engine.Engine, adjacency *spa
 	if rest == nil {
 		return nil, err
 	}
-	if err := eng.Check("eigenvectors", engine.MatrixBytes(r, n), "ask for fewer eigenvectors or raise the memory limit"); err != nil {
+	if err := eng.Check("eigenvectors", engine.MatrixBytes(r, n),
+		"ask for fewer eigenvectors or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	rest.Vectors = below(eng, res.Vectors, rest.Vectors)
@@ -101,7 +104,9 @@ const ordered = 16384
 func nullSpace(eng *engine.Engine, adjacency *sparse.Matrix, normalized bool, r int) (blas.Matrix, error) {
 	label, count := graph.Components(adjacency)
 	count = min(count, r)
-	if err := eng.Check(fmt.Sprintf("eigenvectors of %d components", count), engine.MatrixBytes(count, adjacency.Rows), "ask for fewer eigenvectors or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("eigenvectors of %d components", count),
+		engine.MatrixBytes(count, adjacency.Rows),
+		"ask for fewer eigenvectors or raise the memory limit"); err != nil {
 		return blas.Matrix{}, err
 	}
 	v := eng.NewMatrix(count, adjacency.Rows)
@@ -126,7 +131,8 @@ func nullSpace(eng *engine.Engine, adjacency *sparse.Matrix, normalized bool, r 
 
 // measureNull returns the known eigenvectors with the eigenvalue 0 and their residuals.
 func (s *search) measureNull() (*Eigenpairs, error) {
-	res := &Eigenpairs{Values: make([]float64, s.k), Vectors: s.Null, Residuals: []float64{}, Products: s.k, Method: "components", Converged: true}
+	res := &Eigenpairs{Values: make([]float64, s.k), Vectors: s.Null, Residuals: []float64{}, Products: s.k,
+		Method: "components", Converged: true}
 	if s.k == 0 {
 		return res, nil
 	}

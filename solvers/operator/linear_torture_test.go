@@ -20,7 +20,8 @@ import (
 // solution so far.
 func TestSystemsOfAnySize(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(6, 6))
-	for _, condition := range []float64{1, 1e8, 1e16, math.Inf(1), -1} { // of a semidefinite matrix, of an indefinite one
+	// of a semidefinite matrix, of an indefinite one
+	for _, condition := range []float64{1, 1e8, 1e16, math.Inf(1), -1} {
 		for _, power := range []int{0, -1000, -400, 400, 900} {
 			for _, right := range []float64{0, 1, 1e-300, 1e-150, 1e140} {
 				const n = 12

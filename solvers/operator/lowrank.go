@@ -50,7 +50,8 @@ const dependent = 1e-3
 // Errors: a *[fault.ParamError] for invalid options, a *[fault.DataError] for a kernel matrix with
 // trace 0 or a negative diagonal, those of the kernel, a request beyond the memory limit, and
 // ctx.Err(). Cost: n r kernel values and n r^2 flops; memory for 2 n r values.
-func NewFactor(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, o FactorOptions) (*Factor, error) {
+func NewFactor(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points,
+	o FactorOptions) (*Factor, error) {
 	switch {
 	case !(o.Rest >= 0 && o.Rest < 1):
 		return nil, &fault.ParamError{Param: "rest", Value: o.Rest, Want: "a number from 0 to 1, without 1"}
@@ -63,10 +64,12 @@ func NewFactor(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x point
 	if fit := eng.MemoryLimit() / (2 * engine.MatrixBytes(n, 1)); fit > 0 {
 		hint = fmt.Sprintf("use landmarks=%d or fewer", fit)
 	}
-	if err := eng.Check(fmt.Sprintf("%d columns of a kernel matrix of %d points", most, n), 2*engine.MatrixBytes(n, most), hint); err != nil {
+	if err := eng.Check(fmt.Sprintf("%d columns of a kernel matrix of %d points", most, n),
+		2*engine.MatrixBytes(n, most), hint); err != nil {
 		return nil, err
 	}
-	f := &growing{eng: eng, k: k, x: x, rng: rand.New(rand.NewPCG(o.Seed, 0x6c6f7772616e6b)), columns: blas.Matrix{Cols: n, Stride: n}}
+	f := &growing{eng: eng, k: k, x: x, rng: rand.New(rand.NewPCG(o.Seed, 0x6c6f7772616e6b)),
+		columns: blas.Matrix{Cols: n, Stride: n}}
 	var err error
 	if f.rest, err = k.Diagonal(ctx, eng, x); err != nil {
 		return nil, err
@@ -92,7 +95,8 @@ func total(diagonal []float64) (float64, error) {
 	sum := 0.0
 	for i, v := range diagonal {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			return 0, &fault.DataError{Row: i, Err: fmt.Errorf("diagonal element of the kernel matrix is %g: want a finite number >= 0", v)}
+			return 0, &fault.DataError{Row: i,
+				Err: fmt.Errorf("diagonal element of the kernel matrix is %g: want a finite number >= 0", v)}
 		}
 		sum += v
 	}
@@ -147,7 +151,8 @@ func (f *growing) grow(ctx context.Context, count int) (bool, error) {
 	if len(chosen) == 0 {
 		return false, nil
 	}
-	larger := f.eng.UnclearedMatrix(done+len(chosen), n) // by blocks, so that all copies cost less than one product
+	// by blocks, so that all copies cost less than one product
+	larger := f.eng.UnclearedMatrix(done+len(chosen), n)
 	f.eng.Copy(larger.View(0, done, 0, n), f.columns)
 	f.columns = larger
 	added := larger.View(done, larger.Rows, 0, n)

@@ -45,7 +45,8 @@ func gaussian(t interface{ Fatal(...any) }, text string) kernel.Kernel {
 }
 
 // restOf returns K - G G'.
-func restOf(t interface{ Fatal(...any) }, eng *engine.Engine, k kernel.Kernel, x points.Points, f *Factor) blas.Matrix {
+func restOf(t interface{ Fatal(...any) }, eng *engine.Engine, k kernel.Kernel, x points.Points,
+	f *Factor) blas.Matrix {
 	rest, err := k.Gram(context.Background(), eng, x)
 	if err != nil {
 		t.Fatal(err)
@@ -67,9 +68,11 @@ func TestRest(t *testing.T) {
 	propertytest.CheckSome(t, 30, func(rt *rapid.T) {
 		n := rapid.IntRange(2, 150).Draw(rt, "n")
 		x := cloud(rt, n, rapid.IntRange(1, 6).Draw(rt, "d"), rapid.Uint64().Draw(rt, "seed"))
-		k := gaussian(rt, rapid.SampledFrom([]string{"rbf:sigma=0.5", "rbf:sigma=3", "linear", "exp:width=2"}).Draw(rt, "kernel"))
+		k := gaussian(rt, rapid.SampledFrom([]string{"rbf:sigma=0.5", "rbf:sigma=3", "linear",
+			"exp:width=2"}).Draw(rt, "kernel"))
 		eng := enginetest.New(rt, 0)
-		o := FactorOptions{Rest: rapid.SampledFrom([]float64{0, 1e-3, 0.1}).Draw(rt, "rest"), Most: rapid.IntRange(1, n).Draw(rt, "most"), Seed: 3}
+		o := FactorOptions{Rest: rapid.SampledFrom([]float64{0, 1e-3, 0.1}).Draw(rt, "rest"),
+			Most: rapid.IntRange(1, n).Draw(rt, "most"), Seed: 3}
 		f, err := NewFactor(context.Background(), eng, k, x, o)
 		if err != nil {
 			rt.Fatal(err)
@@ -140,7 +143,8 @@ func TestNearBest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(f.Pivots) != r || f.Rest > 2*half || f.Rest < best*(1-1e-9) {
-			t.Errorf("%d pivots of %d leave %g, the best factor %g, and of half the rank %g", len(f.Pivots), r, f.Rest, best, half)
+			t.Errorf("%d pivots of %d leave %g, the best factor %g, and of half the rank %g", len(f.Pivots),
+				r, f.Rest, best, half)
 		}
 	}
 }
@@ -152,7 +156,8 @@ func TestDuplicates(t *testing.T) {
 	for i := range 90 {
 		rows = append(rows, i%12)
 	}
-	f, err := NewFactor(context.Background(), enginetest.New(t, 0), gaussian(t, "rbf:sigma=1"), x.Select(rows), FactorOptions{Most: 90})
+	f, err := NewFactor(context.Background(), enginetest.New(t, 0), gaussian(t, "rbf:sigma=1"),
+		x.Select(rows), FactorOptions{Most: 90})
 	if err != nil || len(f.Pivots) != 12 || f.Rest > 1e-12 {
 		t.Errorf("%d pivots, rest %g, %v: want 12 and none", len(f.Pivots), f.Rest, err)
 	}
@@ -169,7 +174,8 @@ func TestBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if before != nil && (!slices.Equal(f.Pivots, before.Pivots) || !slices.Equal(f.G.Data, before.G.Data)) {
+		if before != nil && (!slices.Equal(f.Pivots, before.Pivots) ||
+			!slices.Equal(f.G.Data, before.G.Data)) {
 			t.Errorf("%d workers choose other pivots or values", workers)
 		}
 		before = f
@@ -180,7 +186,8 @@ func TestBits(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	ctx, x, k := context.Background(), cloud(t, 100, 2, 1), gaussian(t, "linear")
 	eng := enginetest.New(t, 0)
-	for name, o := range map[string]FactorOptions{"rest": {Rest: 1, Most: 3}, "nan": {Rest: math.NaN(), Most: 3}, "most": {}} {
+	for name, o := range map[string]FactorOptions{"rest": {Rest: 1, Most: 3},
+		"nan": {Rest: math.NaN(), Most: 3}, "most": {}} {
 		if _, err := NewFactor(ctx, eng, k, x, o); !fault.IsInput(err) {
 			t.Errorf("%s: %v: want an input error", name, err)
 		}
@@ -197,7 +204,8 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var memory *fault.MemoryError
-	if _, err := NewFactor(ctx, small, k, x, FactorOptions{Most: 50}); !errors.As(err, &memory) || !strings.Contains(err.Error(), "landmarks=12 ") {
+	if _, err := NewFactor(ctx, small, k, x, FactorOptions{Most: 50}); !errors.As(err, &memory) ||
+		!strings.Contains(err.Error(), "landmarks=12 ") {
 		t.Errorf("%v: want a memory error with landmarks=12, which fit into 20000 bytes", err)
 	}
 	stopped, cancel := context.WithCancel(ctx)

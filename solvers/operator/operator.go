@@ -50,7 +50,8 @@ const denseWidth = 8
 // eps |a_ij|_max).
 func Dense(a blas.Matrix) (Operator, error) {
 	if a.Rows != a.Cols {
-		return nil, &fault.ShapeError{What: "columns of the matrix", Got: a.Cols, Want: fmt.Sprintf("%d, as it has rows", a.Rows)}
+		return nil, &fault.ShapeError{What: "columns of the matrix", Got: a.Cols,
+			Want: fmt.Sprintf("%d, as it has rows", a.Rows)}
 	}
 	largest := 0.0
 	for i := range a.Rows {
@@ -85,7 +86,9 @@ func notFinite(i, j int, v float64) error {
 }
 
 func notSymmetric(i, j int, v, turned float64) error {
-	return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("%v, but %v in the other triangle, the largest difference: want a symmetric matrix", v, turned)}
+	return &fault.DataError{Row: i, Column: strconv.Itoa(j),
+		Err: fmt.Errorf("%v, but %v in the other triangle, the largest difference: want a symmetric matrix",
+			v, turned)}
 }
 
 func (d dense) Order() int { return d.a.Rows }
@@ -124,7 +127,8 @@ type sparseMatrix struct{ m *sparse.Matrix }
 // Sparse returns the operator of a sparse matrix. Errors are those of [Dense].
 func Sparse(m *sparse.Matrix) (Operator, error) {
 	if m.Rows != m.Cols {
-		return nil, &fault.ShapeError{What: "columns of the matrix", Got: m.Cols, Want: fmt.Sprintf("%d, as it has rows", m.Rows)}
+		return nil, &fault.ShapeError{What: "columns of the matrix", Got: m.Cols,
+			Want: fmt.Sprintf("%d, as it has rows", m.Rows)}
 	}
 	largest, worst, place := 0.0, 0.0, [2]int{}
 	err := m.Across(func(i, j int, v, turned float64) error {
@@ -156,7 +160,8 @@ func (s sparseMatrix) Cost() float64 { return float64(s.m.Count()) / float64(max
 func (s sparseMatrix) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
 	t := eng.Backend().Kernels()
 	return eng.For(ctx, s.m.Rows, task(s.m.Rows, s.m.Count()*x.Cols), func(lo, hi int) error {
-		t.SparseRows(s.m.Start[lo:hi+1], s.m.Col, s.m.Val, x.Data, x.Stride, x.Cols, y.Data[lo*y.Stride:], y.Stride)
+		t.SparseRows(s.m.Start[lo:hi+1], s.m.Col, s.m.Val, x.Data, x.Stride, x.Cols, y.Data[lo*y.Stride:],
+			y.Stride)
 		return nil
 	})
 }
@@ -165,7 +170,8 @@ func (s sparseMatrix) Multiply(ctx context.Context, eng *engine.Engine, y, x bla
 // x b and compact, and do not overlap; with gamma = 0, y is not read. Cost: one product with A and
 // n b flops; scratch memory n b for operators that are not sparse. Errors are those of the operator
 // and ctx.Err(); y is then partly written.
-func Recur(ctx context.Context, eng *engine.Engine, a Operator, alpha float64, x blas.Matrix, beta, gamma float64, y blas.Matrix) error {
+func Recur(ctx context.Context, eng *engine.Engine, a Operator, alpha float64, x blas.Matrix, beta,
+	gamma float64, y blas.Matrix) error {
 	t, b := eng.Backend().Kernels(), x.Cols
 	s, isSparse := a.(sparseMatrix)
 	image := y

@@ -148,8 +148,11 @@ func TestBadMatrices(t *testing.T) {
 		return row
 	}
 	for what, f := range map[string]func(a blas.Matrix, m *sparse.Matrix){
-		"NaN":     func(a blas.Matrix, m *sparse.Matrix) { a.Set(3, 5, math.NaN()); m.Val[9] = math.NaN() },
-		"Inf":     func(a blas.Matrix, m *sparse.Matrix) { a.Set(3, 5, math.Inf(-1)); m.Val[9] = math.Inf(-1) },
+		"NaN": func(a blas.Matrix, m *sparse.Matrix) { a.Set(3, 5, math.NaN()); m.Val[9] = math.NaN() },
+		"Inf": func(a blas.Matrix, m *sparse.Matrix) {
+			a.Set(3, 5, math.Inf(-1))
+			m.Val[9] = math.Inf(-1)
+		},
 		"skew":    func(a blas.Matrix, m *sparse.Matrix) { a.Set(3, 5, 7); m.Val[11] += 1e-6 },
 		"columns": func(a blas.Matrix, m *sparse.Matrix) { m.Cols++ },
 	} {
@@ -188,7 +191,8 @@ func TestCancel(t *testing.T) {
 	dense, _ := operator.Dense(a)
 	list, _ := operator.Sparse(m)
 	for what, op := range map[string]operator.Operator{"dense": dense, "sparse": list} {
-		if err := op.Multiply(ctx, enginetest.New(t, 2), blas.NewMatrix(40, 2), operatorRandom(40, 2)); !errors.Is(err, context.Canceled) {
+		if err := op.Multiply(ctx, enginetest.New(t, 2), blas.NewMatrix(40, 2),
+			operatorRandom(40, 2)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -37,7 +37,8 @@ func (e *NoSolutionError) Error() string {
 			worst, column = r, i
 		}
 	}
-	return fmt.Sprintf("the residual of column %d is %.2g of its right-hand side after %d iterations: allow more iterations or a larger tolerance",
+	return fmt.Sprintf("the residual of column %d is %.2g of its right-hand side after %d iterations: "+
+		"allow more iterations or a larger tolerance",
 		column, worst, e.Best.Iterations)
 }
 
@@ -48,7 +49,8 @@ type NotPositiveError struct {
 }
 
 func (e *NotPositiveError) Error() string {
-	return fmt.Sprintf("the matrix is not positive definite: p'Ap is %v for a vector of unit length (right-hand side %d)", e.Curvature, e.Column)
+	return fmt.Sprintf("the matrix is not positive definite: p'Ap is %v for a vector of unit length "+
+		"(right-hand side %d)", e.Curvature, e.Column)
 }
 
 // InputFault marks the error as an input error.
@@ -69,12 +71,14 @@ const rowsEach = 1024
 // Errors: a *fault.ShapeError for shapes that do not match, a *fault.ParamError for an invalid
 // tolerance or limit; a *fault.DataError for numbers in B that are not finite; n x (r + 160) values
 // above the memory limit; *NotPositiveError; *NoConvergenceError with its result; ctx.Err().
-func Solve(ctx context.Context, eng *engine.Engine, a Operator, b blas.Matrix, o SolveOptions) (*Solution, error) {
+func Solve(ctx context.Context, eng *engine.Engine, a Operator, b blas.Matrix,
+	o SolveOptions) (*Solution, error) {
 	if err := o.fill(a, b); err != nil {
 		return nil, err
 	}
 	n, r := b.Rows, b.Cols
-	if err := eng.Check(fmt.Sprintf("%d solutions of %d equations", r, n), engine.MatrixBytes(n, r+5*group), "solve for fewer right-hand sides at a time"); err != nil {
+	if err := eng.Check(fmt.Sprintf("%d solutions of %d equations", r, n), engine.MatrixBytes(n, r+5*group),
+		"solve for fewer right-hand sides at a time"); err != nil {
 		return nil, err
 	}
 	s := &solver{SolveOptions: o, ctx: ctx, eng: eng, a: a}
@@ -98,16 +102,19 @@ func (o *SolveOptions) fill(a Operator, b blas.Matrix) error {
 	n := a.Order()
 	switch {
 	case b.Rows != n:
-		return &fault.ShapeError{What: "rows of the right-hand sides", Got: b.Rows, Want: fmt.Sprintf("%d, the order of the matrix", n)}
+		return &fault.ShapeError{What: "rows of the right-hand sides", Got: b.Rows,
+			Want: fmt.Sprintf("%d, the order of the matrix", n)}
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 1):
-		return &fault.ParamError{Param: "tolerance of solutions", Value: o.Tolerance, Want: "a number >= 0 (0 for 1e-10)"}
+		return &fault.ParamError{Param: "tolerance of solutions", Value: o.Tolerance,
+			Want: "a number >= 0 (0 for 1e-10)"}
 	case o.Iterations < 0:
 		return &fault.ParamError{Param: "iterations", Value: o.Iterations, Want: "a number >= 0 (0 for 1000)"}
 	}
 	for i := range n {
 		for j, v := range b.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &fault.DataError{Row: i, Column: fmt.Sprint(j), Err: fmt.Errorf("%v on the right-hand side: want a finite number", v)}
+				return &fault.DataError{Row: i, Column: fmt.Sprint(j),
+					Err: fmt.Errorf("%v on the right-hand side: want a finite number", v)}
 			}
 		}
 	}

@@ -90,7 +90,8 @@ func TestAgainstCholesky(t *testing.T) {
 	eng.Backend().Trsm(true, true, full, want)
 	for _, tolerance := range []float64{1e-4, 1e-12} {
 		t.Run(fmt.Sprint(tolerance), func(t *testing.T) {
-			res, err := operator.Solve(context.Background(), eng, a, b, operator.SolveOptions{Tolerance: tolerance})
+			res, err := operator.Solve(context.Background(), eng, a, b,
+				operator.SolveOptions{Tolerance: tolerance})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +129,8 @@ func TestLinearSameBits(t *testing.T) {
 	b := linearRandom(a.Order(), 40, 2)
 	var want *operator.Solution
 	for workers := 1; workers <= 3; workers++ {
-		res, err := operator.Solve(context.Background(), enginetest.New(t, workers), a, b, operator.SolveOptions{Tolerance: 1e-8})
+		res, err := operator.Solve(context.Background(), enginetest.New(t, workers), a, b,
+			operator.SolveOptions{Tolerance: 1e-8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +175,8 @@ func TestLinearErrors(t *testing.T) {
 		}
 	}
 	var place *fault.DataError
-	if _, err := operator.Solve(ctx, eng, a, bad, operator.SolveOptions{}); !errors.As(err, &place) || place.Row != 7 || place.Column != "1" {
+	if _, err := operator.Solve(ctx, eng, a, bad, operator.SolveOptions{}); !errors.As(err, &place) ||
+		place.Row != 7 || place.Column != "1" {
 		t.Errorf("not finite: %v: want its row and column", err)
 	}
 	done, cancel := context.WithCancel(ctx)
@@ -193,7 +196,8 @@ func TestLinearErrors(t *testing.T) {
 // error.
 func TestLinearNoConvergence(t *testing.T) {
 	a := grid(t, 30, 0.01)
-	_, err := operator.Solve(context.Background(), enginetest.New(t, 1), a, linearRandom(a.Order(), 3, 4), operator.SolveOptions{Iterations: 5})
+	_, err := operator.Solve(context.Background(), enginetest.New(t, 1), a, linearRandom(a.Order(), 3, 4),
+		operator.SolveOptions{Iterations: 5})
 	var bound *operator.NoSolutionError
 	if !errors.As(err, &bound) {
 		t.Fatal(err)

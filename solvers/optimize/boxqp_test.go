@@ -83,7 +83,8 @@ func TestBoxQPOptimal(t *testing.T) {
 			switch {
 			case !(a[i] >= 0 && a[i] <= upper):
 				t.Fatalf("a[%d] = %g is outside of the box", i, a[i])
-			case a[i] == 0 && g < -tol, a[i] == upper && g > tol, a[i] > 0 && a[i] < upper && math.Abs(g) > tol:
+			case a[i] == 0 && g < -tol, a[i] == upper && g > tol, a[i] > 0 && a[i] < upper &&
+				math.Abs(g) > tol:
 				t.Fatalf("a[%d] = %g with the derivative %g", i, a[i], g)
 			}
 		}

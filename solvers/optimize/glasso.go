@@ -13,7 +13,8 @@ import (
 
 // ErrUnbounded reports that the objective has no lower bound, or that float64 cannot distinguish it
 // from such a problem.
-var ErrUnbounded = errors.New("glasso: the objective has no lower bound: no matrix within lambda of P is positive definite")
+var ErrUnbounded = errors.New(
+	"glasso: the objective has no lower bound: no matrix within lambda of P is positive definite")
 
 // GlassoOptions are the stopping rule.
 type GlassoOptions struct {
@@ -35,7 +36,7 @@ type GlassoResult struct {
 // Glasso computes sparse positive definite matrices: the
 // graphical lasso.
 //
-// Given a symmetric P of order d and lambda >= 0, [Solve] minimizes
+// Given a symmetric P of order d and lambda >= 0, [Glasso] minimizes
 //
 //	f(M) = tr(P M) - log det M + lambda sum_{i != j} |M_ij|
 //
@@ -68,12 +69,14 @@ type GlassoResult struct {
 // factorization.
 //
 // Errors: [ErrUnbounded]; ctx.Err(), wrapped; a request beyond the memory limit.
-func Glasso(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda float64, o GlassoOptions) (*GlassoResult, error) {
+func Glasso(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda float64,
+	o GlassoOptions) (*GlassoResult, error) {
 	if p.Rows != p.Cols || !(lambda >= 0) || !(o.Tol > 0) || o.MaxIter < 1 {
 		panic("glasso: want a square matrix, lambda >= 0, Tol > 0 and MaxIter >= 1")
 	}
 	d := p.Rows
-	if err := eng.Check("matrices of the graphical lasso", 5*engine.MatrixBytes(d, d), "use fewer features"); err != nil {
+	if err := eng.Check("matrices of the graphical lasso", 5*engine.MatrixBytes(d, d),
+		"use fewer features"); err != nil {
 		return nil, err
 	}
 	parts, err := split(ctx, eng, p, lambda)
@@ -158,7 +161,8 @@ type part struct {
 
 // newPart starts from a diagonal M, which solves a part of one row, or, if lambda = 0, from the
 // inverse of P.
-func newPart(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda float64, rows []int) (*part, error) {
+func newPart(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda float64,
+	rows []int) (*part, error) {
 	k := len(rows)
 	b := &part{eng: eng, t: eng.Backend().Kernels(), rows: rows, lambda: lambda,
 		p: eng.NewMatrix(k, k), m: eng.NewMatrix(k, k), w: eng.NewMatrix(k, k), factor: eng.NewMatrix(k, k),

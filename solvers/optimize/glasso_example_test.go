@@ -23,7 +23,8 @@ func ExampleGlasso() {
 		0.24, 0.5, 1,
 	})
 
-	r, err := optimize.Glasso(context.Background(), eng, covariance, 0.05, optimize.GlassoOptions{Tol: 1e-8, MaxIter: 100})
+	r, err := optimize.Glasso(context.Background(), eng, covariance, 0.05,
+		optimize.GlassoOptions{Tol: 1e-8, MaxIter: 100})
 	if err != nil {
 		log.Fatal(err)
 	}

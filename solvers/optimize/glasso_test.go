@@ -22,7 +22,8 @@ const tol = 1e-12
 
 func solve(t enginetest.Fataler, p blas.Matrix, lambda float64) (*optimize.GlassoResult, error) {
 	t.Helper()
-	return optimize.Glasso(context.Background(), enginetest.New(t, 1), p, lambda, optimize.GlassoOptions{Tol: tol, MaxIter: 1000})
+	return optimize.Glasso(context.Background(), enginetest.New(t, 1), p, lambda,
+		optimize.GlassoOptions{Tol: tol, MaxIter: 1000})
 }
 
 // covariance returns the covariance of n random points whose features are mixtures of each other,
@@ -61,7 +62,8 @@ func optimal(t *rapid.T, p blas.Matrix, lambda float64, r *optimize.GlassoResult
 	}
 	within := 4 * math.Sqrt(tol*float64(d)) * size
 	if !r.Converged || !(r.Gap >= 0 && r.Gap <= tol*float64(d)) {
-		t.Fatalf("converged %v, gap %g after %d sweeps: want at most %g", r.Converged, r.Gap, r.Sweeps, tol*float64(d))
+		t.Fatalf("converged %v, gap %g after %d sweeps: want at most %g", r.Converged, r.Gap, r.Sweeps,
+			tol*float64(d))
 	}
 	linear := 0.0
 	for i := range d {
@@ -74,7 +76,8 @@ func optimal(t *rapid.T, p blas.Matrix, lambda float64, r *optimize.GlassoResult
 				t.Fatalf("W_%d,%d - P is %g: want 0", i, i, off)
 			case i != j && math.Abs(off) > lambda+within:
 				t.Fatalf("W_%d,%d - P is %g: want at most %g", i, j, off, lambda)
-			case i != j && m != 0 && math.Abs(m)*math.Abs(off-math.Copysign(lambda, m)) > within*max(1, math.Abs(m)):
+			case i != j && m != 0 &&
+				math.Abs(m)*math.Abs(off-math.Copysign(lambda, m)) > within*max(1, math.Abs(m)):
 				t.Fatalf("W_%d,%d - P is %g where M is %g: want %g", i, j, off, m, math.Copysign(lambda, m))
 			}
 			linear += p.At(i, j) * m
@@ -133,14 +136,18 @@ func TestOptimum(t *testing.T) {
 // solution if W is positive definite.
 func TestTwoRows(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
-		number := func(name string, low, high float64) float64 { return rapid.Float64Range(low, high).Draw(rt, name) }
-		a, b, c, lambda := number("a", 0.1, 3), number("b", 0.1, 3), number("c", -4, 4), number("lambda", 0, 2)
+		number := func(name string, low, high float64) float64 {
+			return rapid.Float64Range(low, high).Draw(rt, name)
+		}
+		a, b, c, lambda := number("a", 0.1, 3), number("b", 0.1, 3), number("c", -4, 4),
+			number("lambda", 0, 2)
 		w := math.Copysign(max(0, math.Abs(c)-lambda), c)
 		det := a*b - w*w
 		r, err := solve(rt, blas.MatrixOf(2, 2, []float64{a, c, c, b}), lambda)
 		if det <= 0 {
 			if err == nil && !math.IsInf(r.Gap, 1) || err != nil && !errors.Is(err, optimize.ErrUnbounded) {
-				rt.Fatalf("determinant %g: gap %v, error %v, want one that there is no solution", det, r.Gap, err)
+				rt.Fatalf("determinant %g: gap %v, error %v, want one that there is no solution", det, r.Gap,
+					err)
 			}
 			return
 		}
@@ -227,7 +234,8 @@ func TestUnitsAndOrder(t *testing.T) {
 // distance from the optimum.
 func TestGapBounds(t *testing.T) {
 	const d, lambda = 15, 0.02
-	ctx, eng, p := context.Background(), enginetest.New(t, 1), covariance(rand.New(rand.NewPCG(5, 5)), 40, d, 0)
+	ctx, eng, p := context.Background(), enginetest.New(t, 1),
+		covariance(rand.New(rand.NewPCG(5, 5)), 40, d, 0)
 	best, err := solve(t, p, lambda)
 	if err != nil {
 		t.Fatal(err)
@@ -237,13 +245,16 @@ func TestGapBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if above := r.Objective - best.Objective; r.Converged || r.Sweeps != sweeps || !(above <= r.Gap+1e-12) || !(above >= -best.Gap) {
-			t.Errorf("%d sweeps (%d, converged %v): %g above the optimum, gap %g", sweeps, r.Sweeps, r.Converged, above, r.Gap)
+		if above := r.Objective - best.Objective; r.Converged || r.Sweeps != sweeps ||
+			!(above <= r.Gap+1e-12) || !(above >= -best.Gap) {
+			t.Errorf("%d sweeps (%d, converged %v): %g above the optimum, gap %g", sweeps, r.Sweeps,
+				r.Converged, above, r.Gap)
 		}
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := optimize.Glasso(done, eng, p, lambda, optimize.GlassoOptions{Tol: tol, MaxIter: 9}); !errors.Is(err, context.Canceled) {
+	if _, err := optimize.Glasso(done, eng, p, lambda,
+		optimize.GlassoOptions{Tol: tol, MaxIter: 9}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }

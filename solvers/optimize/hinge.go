@@ -45,7 +45,8 @@ type HingeResult struct {
 // is exact, regardless of rounding. Usually 50 iterations are enough, of T k^2 + k^3/3 flops each.
 //
 // Errors: ctx.Err().
-func MinimizeHinge(ctx context.Context, eng *engine.Engine, d blas.Matrix, c []float64, beta float64, o HingeOptions) (*HingeResult, error) {
+func MinimizeHinge(ctx context.Context, eng *engine.Engine, d blas.Matrix, c []float64, beta float64,
+	o HingeOptions) (*HingeResult, error) {
 	p := newProgram(eng, d, c, beta)
 	out := &HingeResult{W: make([]float64, d.Cols), Dual: make([]float64, d.Rows)}
 	best, bound := p.objective(out.W), 0.0
@@ -84,7 +85,8 @@ type program struct {
 
 func newProgram(eng *engine.Engine, d blas.Matrix, c []float64, beta float64) *program {
 	n, k := d.Rows, d.Cols
-	p := &program{eng: eng, d: d, c: c, beta: beta, x: make([]float64, k+2*n), y: make([]float64, k+2*n), scaled: blas.NewMatrix(n, k)}
+	p := &program{eng: eng, d: d, c: c, beta: beta, x: make([]float64, k+2*n), y: make([]float64, k+2*n),
+		scaled: blas.NewMatrix(n, k)}
 	size := 0.0
 	for _, v := range d.Data {
 		size += math.Abs(v) / float64(n)
@@ -239,7 +241,8 @@ func (p *program) direction(factor blas.Matrix, theta, aim []float64) (dx, dy []
 		right[t] = theta[t] * (aim[k+n+t]/p.y[k+n+t] - aim[k+t]/p.y[k+t])
 		du[t] = p.y[k+n+t] + right[t]
 	}
-	missing, dw := p.slack(du), blas.MatrixOf(k, 1, dx[:k]) // residual of the dual constraints after this step of u
+	// residual of the dual constraints after this step of u
+	missing, dw := p.slack(du), blas.MatrixOf(k, 1, dx[:k])
 	for i := range k {
 		missing[i] -= p.y[i]
 		dx[i] = aim[i]/p.x[i] - missing[i]

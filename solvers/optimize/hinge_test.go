@@ -59,8 +59,10 @@ func objective(d blas.Matrix, c []float64, beta float64, w []float64) float64 {
 	return f
 }
 
-func minimize(t enginetest.Fataler, workers int, d blas.Matrix, c []float64, beta, tolerance float64) *optimize.HingeResult {
-	out, err := optimize.MinimizeHinge(context.Background(), enginetest.New(t, workers), d, c, beta, optimize.HingeOptions{Tolerance: tolerance, MaxIter: 200})
+func minimize(t enginetest.Fataler, workers int, d blas.Matrix, c []float64, beta,
+	tolerance float64) *optimize.HingeResult {
+	out, err := optimize.MinimizeHinge(context.Background(), enginetest.New(t, workers), d, c, beta,
+		optimize.HingeOptions{Tolerance: tolerance, MaxIter: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,12 +198,14 @@ func TestSame(t *testing.T) {
 	if a, b := objective(d, c, 1e-3, one.W), objective(d, c, 1e-3, other.W); math.Abs(a-b) > 2e-10 {
 		t.Errorf("in another order f is %.12g, was %.12g", b, a)
 	}
-	if out := minimize(t, 1, blas.NewMatrix(3, 2), []float64{1, 1, 1}, 0.1, 1e-9); slices.Max(out.W) != 0 || out.Trace[0] != 3 {
+	if out := minimize(t, 1, blas.NewMatrix(3, 2), []float64{1, 1, 1}, 0.1, 1e-9); slices.Max(out.W) != 0 ||
+		out.Trace[0] != 3 {
 		t.Errorf("of rows of zeros: %+v", out)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := optimize.MinimizeHinge(ctx, enginetest.New(t, 1), d, c, 0.1, optimize.HingeOptions{MaxIter: 5}); !errors.Is(err, context.Canceled) {
+	if _, err := optimize.MinimizeHinge(ctx, enginetest.New(t, 1), d, c, 0.1,
+		optimize.HingeOptions{MaxIter: 5}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }

@@ -16,9 +16,11 @@ import (
 func TestRisingOfAnySize(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
-		odd := rapid.SampledFrom([]float64{0, 1, -1, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, 5e-324, -5e-324, 1e-300, 3})
+		odd := rapid.SampledFrom([]float64{0, 1, -1, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, 5e-324,
+			-5e-324, 1e-300, 3})
 		y := rapid.SliceOfN(odd, n, n).Draw(t, "y")
-		w := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 5e-324, 1e-300, 1e300, math.MaxFloat64, 2}), n, n).Draw(t, "w")
+		w := rapid.SliceOfN(rapid.SampledFrom([]float64{1, 5e-324, 1e-300, 1e300, math.MaxFloat64, 2}), n,
+			n).Draw(t, "w")
 		x, err := optimize.Rising(y, w)
 		if err != nil {
 			t.Fatal(err)

@@ -106,25 +106,30 @@ const (
 // final point.
 //
 // Errors: those of f and of Done; a *fault.DataError for a start without a finite value; ctx.Err().
-func MinimizeLBFGS(ctx context.Context, t *asm.Table, f Objective, x []float64, o LBFGSOptions) (*LBFGSOutcome, error) {
+func MinimizeLBFGS(ctx context.Context, t *asm.Table, f Objective, x []float64,
+	o LBFGSOptions) (*LBFGSOutcome, error) {
 	if o.Done == nil {
 		o.Done = func(int, float64, []float64, []float64) (bool, error) { return false, nil }
 	}
 	if o.Memory == 0 {
 		o.Memory = 10
 	}
-	s := &lbfgsSearch{t: t, f: f, x: x, gradient: make([]float64, len(x)), direction: make([]float64, len(x)), next: make([]float64, len(x)), ahead: make([]float64, len(x))}
+	s := &lbfgsSearch{t: t, f: f, x: x, gradient: make([]float64, len(x)), direction: make([]float64, len(x)),
+		next: make([]float64, len(x)), ahead: make([]float64, len(x))}
 	var err error
 	if s.value, err = f(x, s.gradient); err != nil {
 		return nil, err
 	}
 	if s.value-s.value != 0 {
-		return nil, fault.Data("", "the objective is %v at the start: want points that are neither equal nor huge (standardize the data)", s.value)
+		return nil, fault.Data("",
+			"the objective is %v at the start: want points that are neither equal nor huge (standardize "+
+				"the data)", s.value)
 	}
 	out, h := &LBFGSOutcome{Trace: []float64{s.value}}, NewHistory(t, o.Memory)
 	fresh := true // fresh: the direction does not depend on earlier steps
 	for iteration := 0; ; iteration++ {
-		if out.Converged, err = o.Done(iteration, s.value, x, s.gradient); err != nil || out.Converged || iteration >= o.MaxIter {
+		if out.Converged, err = o.Done(iteration, s.value, x, s.gradient); err != nil || out.Converged ||
+			iteration >= o.MaxIter {
 			return out, err
 		}
 		if err := ctx.Err(); err != nil {

@@ -25,7 +25,8 @@ func ExampleHistory() {
 		return math.Hypot(gradient[0], gradient[1]) < 1e-6, nil
 	}
 	x := []float64{5, 5}
-	outcome, err := optimize.MinimizeLBFGS(context.Background(), table, bowl, x, optimize.LBFGSOptions{MaxIter: 100, Done: flat})
+	outcome, err := optimize.MinimizeLBFGS(context.Background(), table, bowl, x,
+		optimize.LBFGSOptions{MaxIter: 100, Done: flat})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -53,7 +53,8 @@ func TestMinimizeQuadratic(t *testing.T) {
 			}
 			return sum, nil
 		}
-		out, err := MinimizeLBFGS(context.Background(), table(t), f, x, LBFGSOptions{MaxIter: 2000, Done: small(1e-9)})
+		out, err := MinimizeLBFGS(context.Background(), table(t), f, x,
+			LBFGSOptions{MaxIter: 2000, Done: small(1e-9)})
 		if err != nil || !out.Converged || !descending(out.Trace) {
 			rt.Fatalf("%+v, %v", out, err)
 		}
@@ -74,7 +75,8 @@ func TestMinimizeCurvedAndWalled(t *testing.T) {
 		return a*a + 100*b*b, nil
 	}
 	x := []float64{-1.2, 1}
-	out, err := MinimizeLBFGS(context.Background(), table(t), banana, x, LBFGSOptions{MaxIter: 200, Done: small(1e-10)})
+	out, err := MinimizeLBFGS(context.Background(), table(t), banana, x,
+		LBFGSOptions{MaxIter: 200, Done: small(1e-10)})
 	if err != nil || !out.Converged || math.Abs(x[0]-1)+math.Abs(x[1]-1) > 1e-8 || !descending(out.Trace) {
 		t.Errorf("banana: %v, %+v, %v", x, out, err)
 	}
@@ -83,8 +85,10 @@ func TestMinimizeCurvedAndWalled(t *testing.T) {
 		return x[0] - math.Log(x[0]), nil
 	}
 	x = []float64{1e6}
-	out, err = MinimizeLBFGS(context.Background(), table(t), wall, x, LBFGSOptions{MaxIter: 200, Done: small(1e-9)})
-	if err != nil || !out.Converged || math.Abs(x[0]-1) > 1e-7 || !descending(out.Trace) { // as far as values can show
+	out, err = MinimizeLBFGS(context.Background(), table(t), wall, x,
+		LBFGSOptions{MaxIter: 200, Done: small(1e-9)})
+	// as far as values can show
+	if err != nil || !out.Converged || math.Abs(x[0]-1) > 1e-7 || !descending(out.Trace) {
 		t.Errorf("wall: %v, %+v, %v", x, out, err)
 	}
 }
@@ -97,29 +101,35 @@ func TestMinimizeEnds(t *testing.T) {
 	}
 	never := func(int, float64, []float64, []float64) (bool, error) { return false, nil }
 	x := []float64{100}
-	if out, err := MinimizeLBFGS(ctx, table(t), square, x, LBFGSOptions{MaxIter: 1, Done: never}); err != nil || out.Converged || len(out.Trace) != 2 {
+	if out, err := MinimizeLBFGS(ctx, table(t), square, x,
+		LBFGSOptions{MaxIter: 1, Done: never}); err != nil || out.Converged || len(out.Trace) != 2 {
 		t.Errorf("a bound of one iteration: %+v, %v", out, err)
 	}
 	x = []float64{100}
-	if out, err := MinimizeLBFGS(ctx, table(t), square, x, LBFGSOptions{MaxIter: 1000, Done: never}); err != nil || !out.Converged || math.Abs(x[0]) > 1e-8 {
+	if out, err := MinimizeLBFGS(ctx, table(t), square, x,
+		LBFGSOptions{MaxIter: 1000, Done: never}); err != nil || !out.Converged || math.Abs(x[0]) > 1e-8 {
 		t.Errorf("until no step leads lower: %v, %+v, %v", x, out, err)
 	}
 	broken := errors.New("broken")
 	fails := func(x, gradient []float64) (float64, error) { return 0, broken }
-	if _, err := MinimizeLBFGS(ctx, table(t), fails, []float64{1}, LBFGSOptions{MaxIter: 5, Done: never}); !errors.Is(err, broken) {
+	if _, err := MinimizeLBFGS(ctx, table(t), fails, []float64{1},
+		LBFGSOptions{MaxIter: 5, Done: never}); !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
 	nan := func(x, gradient []float64) (float64, error) { return math.NaN(), nil }
-	if _, err := MinimizeLBFGS(ctx, table(t), nan, []float64{1}, LBFGSOptions{MaxIter: 5, Done: never}); !fault.IsInput(err) {
+	if _, err := MinimizeLBFGS(ctx, table(t), nan, []float64{1},
+		LBFGSOptions{MaxIter: 5, Done: never}); !fault.IsInput(err) {
 		t.Errorf("NaN at the start: error %v", err)
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := MinimizeLBFGS(done, table(t), square, []float64{1}, LBFGSOptions{MaxIter: 5, Done: never}); !errors.Is(err, context.Canceled) {
+	if _, err := MinimizeLBFGS(done, table(t), square, []float64{1},
+		LBFGSOptions{MaxIter: 5, Done: never}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 	stop := func(_ int, _ float64, _, _ []float64) (bool, error) { return false, broken }
-	if _, err := MinimizeLBFGS(ctx, table(t), square, []float64{1}, LBFGSOptions{MaxIter: 5, Done: stop}); !errors.Is(err, broken) {
+	if _, err := MinimizeLBFGS(ctx, table(t), square, []float64{1},
+		LBFGSOptions{MaxIter: 5, Done: stop}); !errors.Is(err, broken) {
 		t.Errorf("error of Done: %v", err)
 	}
 }

@@ -34,7 +34,8 @@ func TestDirectionIsBFGS(t *testing.T) {
 	k := table(t)
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		n, most, steps := rapid.IntRange(1, 7).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "most"), rapid.IntRange(0, 6).Draw(t, "steps")
+		n, most, steps := rapid.IntRange(1, 7).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "most"),
+			rapid.IntRange(0, 6).Draw(t, "steps")
 		h := NewHistory(k, most)
 		var s, y [][]float64
 		for range steps {

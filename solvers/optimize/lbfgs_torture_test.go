@@ -44,7 +44,10 @@ func TestMinimizeOddObjectives(t *testing.T) {
 			}
 			return sum, nil
 		}
-		out, err := optimize.MinimizeLBFGS(context.Background(), table, f, x, optimize.LBFGSOptions{MaxIter: 50, Done: func(int, float64, []float64, []float64) (bool, error) { return false, nil }})
+		out, err := optimize.MinimizeLBFGS(context.Background(), table, f, x,
+			optimize.LBFGSOptions{MaxIter: 50, Done: func(int, float64, []float64, []float64) (bool, error) {
+				return false, nil
+			}})
 		if err != nil {
 			if !fault.IsInput(err) {
 				t.Errorf("draw %d: error %v", draw, err)

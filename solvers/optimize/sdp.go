@@ -65,17 +65,22 @@ type SDPResult struct {
 // Errors: a *fault.ShapeError for shapes that do not match, a *fault.DataError for entries out of
 // range; a problem without a minimum does not converge. Cost: about 10 n^3 + m^3/3 flops per step
 // for m terms, usually less than 100 steps.
-func MinimizeSDP(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []Term, o SDPOptions) (*SDPResult, error) {
+func MinimizeSDP(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []Term,
+	o SDPOptions) (*SDPResult, error) {
 	n := a.Rows
 	if a.Cols != n {
-		return nil, &fault.ShapeError{What: "columns of the matrix", Got: a.Cols, Want: fmt.Sprintf("%d, as it has rows", n)}
+		return nil, &fault.ShapeError{What: "columns of the matrix", Got: a.Cols,
+			Want: fmt.Sprintf("%d, as it has rows", n)}
 	}
 	for k, t := range terms {
 		if t.I < 0 || t.J < 0 || t.I >= n || t.J >= n {
-			return nil, &fault.DataError{Row: k, Err: fmt.Errorf("entry (%d, %d) does not exist: want numbers below %d", t.I, t.J, n)}
+			return nil, &fault.DataError{Row: k,
+				Err: fmt.Errorf("entry (%d, %d) does not exist: want numbers below %d", t.I, t.J, n)}
 		}
 	}
-	if err := eng.Check(fmt.Sprintf("semidefinite program of order %d with %d terms", n, len(terms)), 6*engine.MatrixBytes(n, n)+engine.MatrixBytes(len(terms), len(terms)), "use npkl, which needs neither"); err != nil {
+	if err := eng.Check(fmt.Sprintf("semidefinite program of order %d with %d terms", n, len(terms)),
+		6*engine.MatrixBytes(n, n)+engine.MatrixBytes(len(terms), len(terms)),
+		"use npkl, which needs neither"); err != nil {
 		return nil, err
 	}
 	if o.Tolerance == 0 {

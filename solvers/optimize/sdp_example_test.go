@@ -30,7 +30,8 @@ func ExampleMinimizeSDP() {
 	a := blas.NewMatrix(2, 2)
 	a.Set(0, 0, 1)
 	a.Set(1, 1, 1)
-	result, err := optimize.MinimizeSDP(context.Background(), eng, a, []optimize.Term{{I: 0, J: 1, Loss: pull{}}}, optimize.SDPOptions{})
+	result, err := optimize.MinimizeSDP(context.Background(), eng, a,
+		[]optimize.Term{{I: 0, J: 1, Loss: pull{}}}, optimize.SDPOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -35,14 +35,16 @@ func TestOneEntry(t *testing.T) {
 		for i := range 3 {
 			a.Set(i, i, c.a)
 		}
-		res, err := MinimizeSDP(context.Background(), enginetest.New(t, 0), a, []Term{{2, 0, square(c.c)}}, SDPOptions{})
+		res, err := MinimizeSDP(context.Background(), enginetest.New(t, 0), a, []Term{{2, 0, square(c.c)}},
+			SDPOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		z := max(0, 1-c.a/c.c)
 		want := 2*c.a*z + c.c*(1-z)*(1-z)
 		if !res.Converged || math.Abs(res.Objective-want) > 1e-9 || res.Gap > 1e-9 {
-			t.Errorf("a = %g, c = %g: objective %.12g with gap %g, want %.12g", c.a, c.c, res.Objective, res.Gap, want)
+			t.Errorf("a = %g, c = %g: objective %.12g with gap %g, want %.12g", c.a, c.c, res.Objective,
+				res.Gap, want)
 		}
 	}
 }
@@ -53,7 +55,8 @@ func TestOneNumber(t *testing.T) {
 	for _, c := range []float64{0.1, 0.25, 1, 3} {
 		a := blas.NewMatrix(1, 1)
 		a.Set(0, 0, 0.5)
-		res, err := MinimizeSDP(context.Background(), enginetest.New(t, 0), a, []Term{{0, 0, square(c)}}, SDPOptions{})
+		res, err := MinimizeSDP(context.Background(), enginetest.New(t, 0), a, []Term{{0, 0, square(c)}},
+			SDPOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +124,8 @@ func TestGapIsABound(t *testing.T) {
 				other.Data[i] += size * rng.NormFloat64()
 			}
 			if f := value(other); f < res.Objective-res.Gap-1e-13 {
-				t.Fatalf("a matrix near by has %.15g, the minimum is %.15g with gap %g", f, res.Objective, res.Gap)
+				t.Fatalf("a matrix near by has %.15g, the minimum is %.15g with gap %g", f, res.Objective,
+					res.Gap)
 			}
 		}
 	})
@@ -132,10 +136,12 @@ func TestBadInput(t *testing.T) {
 	a := blas.NewMatrix(2, 2)
 	a.Set(0, 0, 1)
 	a.Set(1, 1, 1)
-	if _, err := MinimizeSDP(context.Background(), eng, blas.NewMatrix(2, 3), nil, SDPOptions{}); !fault.IsInput(err) {
+	if _, err := MinimizeSDP(context.Background(), eng, blas.NewMatrix(2, 3), nil,
+		SDPOptions{}); !fault.IsInput(err) {
 		t.Errorf("not square: error %v", err)
 	}
-	if _, err := MinimizeSDP(context.Background(), eng, a, []Term{{0, 2, square(1)}}, SDPOptions{}); !fault.IsInput(err) {
+	if _, err := MinimizeSDP(context.Background(), eng, a, []Term{{0, 2, square(1)}},
+		SDPOptions{}); !fault.IsInput(err) {
 		t.Errorf("an entry outside: error %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -143,7 +149,8 @@ func TestBadInput(t *testing.T) {
 	if _, err := MinimizeSDP(ctx, eng, a, nil, SDPOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
-	if res, err := MinimizeSDP(context.Background(), eng, a, []Term{{0, 1, square(1)}}, SDPOptions{Steps: 2}); err != nil || res.Converged {
+	if res, err := MinimizeSDP(context.Background(), eng, a, []Term{{0, 1, square(1)}},
+		SDPOptions{Steps: 2}); err != nil || res.Converged {
 		t.Errorf("two steps: %+v, error %v", res, err)
 	}
 }

@@ -18,7 +18,8 @@ func TestChebyshev(t *testing.T) {
 				rest := math.Abs(g-(1-delta*s)*x) / g
 				most := 1 / math.Cosh(float64(k)*math.Acosh(c.center/c.radius))
 				if !(rest <= most+rounding) || at == 0 && !(rest >= most-rounding) {
-					t.Errorf("delta %v, eigenvalue %v, %d steps: residual %v, want at most %v", delta, s, k, rest, most)
+					t.Errorf("delta %v, eigenvalue %v, %d steps: residual %v, want at most %v", delta, s, k,
+						rest, most)
 				}
 				c.advance(k)
 				x, step = c.move(x, step, g, s*x)

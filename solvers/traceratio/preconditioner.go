@@ -154,7 +154,8 @@ func (p *preconditioner) solve(eng *engine.Engine, x, y blas.Matrix) {
 	forward(backend, p.factors, x)
 	for lo := 0; lo < x.Rows; lo += block {
 		hi := min(lo+block, x.Rows)
-		backend.Gemm(false, false, 1, p.factors.View(lo, hi, lo, hi), x.View(lo, hi, 0, x.Cols), 0, y.View(lo, hi, 0, x.Cols))
+		backend.Gemm(false, false, 1, p.factors.View(lo, hi, lo, hi), x.View(lo, hi, 0, x.Cols), 0,
+			y.View(lo, hi, 0, x.Cols))
 	}
 	backward(backend, p.factors, y)
 }
@@ -245,7 +246,8 @@ func (s *search) unbounded(null blas.Matrix) (*Result, error) {
 	for r := range s.d {
 		copy(u.Row(r), inside.Row(k-1-r))
 	}
-	res := &Result{W: blas.NewMatrix(s.d, s.m), Ratio: math.Inf(1), Gap: math.NaN(), Trace: []float64{math.Inf(1)}, Eigenproblems: s.solved, Converged: true, Method: "unbounded"}
+	res := &Result{W: blas.NewMatrix(s.d, s.m), Ratio: math.Inf(1), Gap: math.NaN(),
+		Trace: []float64{math.Inf(1)}, Eigenproblems: s.solved, Converged: true, Method: "unbounded"}
 	s.eng.Backend().Gemm(false, false, 1, u, null, 0, res.W)
 	if k > s.d {
 		descending := make([]float64, s.d+1)

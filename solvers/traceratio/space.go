@@ -37,7 +37,8 @@ func spaceSize(d int) (width, capacity int) {
 
 func newSpace(s *search) *space {
 	width, capacity := spaceSize(s.d)
-	x := &space{s: s, width: width, ga: blas.NewMatrix(capacity, capacity), gb: blas.NewMatrix(capacity, capacity)}
+	x := &space{s: s, width: width, ga: blas.NewMatrix(capacity, capacity),
+		gb: blas.NewMatrix(capacity, capacity)}
 	for _, m := range []*blas.Matrix{&x.q, &x.qa, &x.qb, &x.spare} {
 		*m = s.eng.GetMatrix(s.m, capacity)
 	}
@@ -80,7 +81,8 @@ func (x *space) expand(w blas.Matrix) error {
 	x.q.View(0, rows, lo, hi).CopyFrom(w)
 	x.columns = hi
 	backend := x.s.eng.Backend()
-	for _, side := range []struct{ of, image, projected blas.Matrix }{{x.s.a, x.qa, x.ga}, {x.s.b, x.qb, x.gb}} {
+	for _, side := range []struct{ of, image, projected blas.Matrix }{{x.s.a, x.qa, x.ga},
+		{x.s.b, x.qb, x.gb}} {
 		image := side.image.View(0, rows, lo, hi)
 		backend.Gemm(false, false, 1, side.of, w, 0, image)
 		backend.Gemm(true, false, 1, x.used(x.q), image, 0, side.projected.View(0, hi, lo, hi))
@@ -252,7 +254,8 @@ func (h *history) add(err, ratio float64) {
 func (h *history) stalled() bool {
 	const steps, enough = 8, 1e-6
 	n := len(h.previous)
-	return n > steps && h.error < enough && h.error > 0.5*h.previous[n-1-steps] && math.Abs(h.gain) <= tolerance
+	return n > steps && h.error < enough && h.error > 0.5*h.previous[n-1-steps] &&
+		math.Abs(h.gain) <= tolerance
 }
 
 // corrections returns the residuals (A - l B) v - v theta of the best directions, multiplied by the

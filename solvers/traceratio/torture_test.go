@@ -53,7 +53,8 @@ func TestRatiosOfAnySize(t *testing.T) {
 			}
 			continue
 		}
-		if whole := trace(a) / trace(b); math.IsNaN(r.Ratio) || r.Ratio < whole*(1-1e-9) && !math.IsInf(r.Ratio, 1) {
+		if whole := trace(a) / trace(b); math.IsNaN(r.Ratio) || r.Ratio < whole*(1-1e-9) &&
+			!math.IsInf(r.Ratio, 1) {
 			t.Errorf("%s: ratio %g, of all directions %g", what, r.Ratio, whole)
 		}
 		for i := range d {

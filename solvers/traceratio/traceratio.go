@@ -77,7 +77,8 @@ func Solve(ctx context.Context, eng *engine.Engine, a, b blas.Matrix, d int, o O
 	s := &search{ctx: ctx, eng: eng, d: d, m: a.Rows, Options: o}
 	_, capacity := spaceSize(d)
 	need := 2*engine.MatrixBytes(s.m, s.m) + engine.MatrixBytes(s.m, 6*capacity)
-	if err := eng.Check(fmt.Sprintf("trace ratio of order %d", s.m), need, "use fewer dimensions or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("trace ratio of order %d", s.m), need,
+		"use fewer dimensions or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	s.a, s.b, s.shifted = a, b, eng.GetMatrix(s.m, s.m)
@@ -133,11 +134,13 @@ func check(a, b blas.Matrix, d int, o *Options) error {
 	m := a.Rows
 	for _, x := range []blas.Matrix{a, b} {
 		if x.Rows != m || x.Cols != m {
-			return &fault.ShapeError{What: "matrices of a trace ratio", Got: x.Cols, Want: fmt.Sprintf("%d x %d, as the first has rows", m, m)}
+			return &fault.ShapeError{What: "matrices of a trace ratio", Got: x.Cols,
+				Want: fmt.Sprintf("%d x %d, as the first has rows", m, m)}
 		}
 	}
 	if d < 1 || d > m {
-		return &fault.ParamError{Param: "dims", Value: d, Want: fmt.Sprintf("a number from 1 to %d, the order of the matrices", m)}
+		return &fault.ParamError{Param: "dims", Value: d,
+			Want: fmt.Sprintf("a number from 1 to %d, the order of the matrices", m)}
 	}
 	if o.MaxIter == 0 {
 		o.MaxIter = defaultMaxIter
@@ -153,13 +156,17 @@ func check(a, b blas.Matrix, d int, o *Options) error {
 		for i := range m {
 			for j, v := range x.Row(i)[:i+1] {
 				if v-v != 0 || i == j && !(v >= -rounding) {
-					return fault.Data("", "element (%d, %d) of the %s matrix of a trace ratio is %v: want finite numbers, not negative on the diagonal", i, j, name, v)
+					return fault.Data("",
+						"element (%d, %d) of the %s matrix of a trace ratio is %v: want finite numbers, "+
+							"not negative on the diagonal", i, j, name, v)
 				}
 			}
 		}
 	}
 	if !(trace(a) > 0) {
-		return fault.Data("", "the first matrix of a trace ratio is zero, and so is every ratio: want one that is not, such as the scatter of cannot-links between points that differ")
+		return fault.Data("",
+			"the first matrix of a trace ratio is zero, and so is every ratio: want one that is not, such "+
+				"as the scatter of cannot-links between points that differ")
 	}
 	return nil
 }
@@ -183,7 +190,8 @@ func (s *search) all() (*Result, error) {
 	if t := trace(s.b); t > 0 {
 		ratio = trace(s.a) / t
 	}
-	return &Result{W: w, Ratio: ratio, Gap: math.NaN(), Trace: []float64{ratio}, Converged: true, Method: "all"}, s.ctx.Err()
+	return &Result{W: w, Ratio: ratio, Gap: math.NaN(), Trace: []float64{ratio}, Converged: true,
+		Method: "all"}, s.ctx.Err()
 }
 
 // search is the state of one call of Solve.
@@ -382,5 +390,6 @@ func (s *search) ends(x blas.Matrix, sign float64) (float64, error) {
 }
 
 func (s *search) result(method string, converged bool) *Result {
-	return &Result{W: s.w, Ratio: s.best, Gap: s.gap, Trace: s.ratios, Eigenproblems: s.solved, Converged: converged, Method: method}
+	return &Result{W: s.w, Ratio: s.best, Gap: s.gap, Trace: s.ratios, Eigenproblems: s.solved,
+		Converged: converged, Method: method}
 }

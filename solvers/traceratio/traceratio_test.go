@@ -74,7 +74,8 @@ func TestNewtonIsBisection(t *testing.T) {
 		m := rapid.IntRange(2, 24).Draw(t, "m")
 		d := rapid.IntRange(1, m-1).Draw(t, "d")
 		a := semidefinite(rng, m, rapid.IntRange(1, m).Draw(t, "rank of a"), 3)
-		b := semidefinite(rng, m, m+rapid.IntRange(1, m).Draw(t, "rank of b"), rapid.SampledFrom([]float64{1, 10, 100}).Draw(t, "spread"))
+		b := semidefinite(rng, m, m+rapid.IntRange(1, m).Draw(t, "rank of b"),
+			rapid.SampledFrom([]float64{1, 10, 100}).Draw(t, "spread"))
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		newton, err := Solve(ctx, eng, a, b, d, Options{})
 		if err != nil {
@@ -236,7 +237,8 @@ func TestInvariants(t *testing.T) {
 						q += res.W.At(r, order[i]) * res.W.At(r, order[j])
 					}
 					if math.Abs(p-q) > 1e-7 {
-						t.Fatalf("projector (%d,%d) is %g with the axes in another order, want %g", i, j, p, q)
+						t.Fatalf("projector (%d,%d) is %g with the axes in another order, want %g", i, j, p,
+							q)
 					}
 				}
 			}
@@ -331,13 +333,14 @@ func TestLargeOrder(t *testing.T) {
 		a, b blas.Matrix
 		d    int
 	}{
-		"few directions of A":    {large(eng, rng, m, 60, 3, 1), full(10, 1), 10},
-		"fewer than d":           {large(eng, rng, m, 8, 3, 1), full(10, 1), 10},
-		"one dimension":          {full(2, 1), full(3, 1), 1},
-		"many dimensions":        {full(30, 1), full(10, 1), m/davidsonShare - 1},
-		"units far apart":        {full(10, 1e4), full(10, 1e-5), 10},
-		"condition 1e10":         {full(1, 1), full(1e5, 1e-2), 25},
-		"every eigenvalue twice": {twice(large(eng, rng, m/2, 40, 3, 1)), twice(large(eng, rng, m/2, m, 10, 1)), 9},
+		"few directions of A": {large(eng, rng, m, 60, 3, 1), full(10, 1), 10},
+		"fewer than d":        {large(eng, rng, m, 8, 3, 1), full(10, 1), 10},
+		"one dimension":       {full(2, 1), full(3, 1), 1},
+		"many dimensions":     {full(30, 1), full(10, 1), m/davidsonShare - 1},
+		"units far apart":     {full(10, 1e4), full(10, 1e-5), 10},
+		"condition 1e10":      {full(1, 1), full(1e5, 1e-2), 25},
+		"every eigenvalue twice": {twice(large(eng, rng, m/2, 40, 3, 1)),
+			twice(large(eng, rng, m/2, m, 10, 1)), 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := Solve(ctx, eng, c.a, c.b, c.d, Options{})
@@ -387,7 +390,8 @@ func TestUnboundedOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !math.IsInf(res.Ratio, 1) || res.Method != "unbounded" || !(traceOf(res.W, b) <= 1e-12*trace(b)) {
-			t.Errorf("A of size %g in the null space: ratio %g by %s, tr(WBW') = %g: want no bound", size, res.Ratio, res.Method, traceOf(res.W, b))
+			t.Errorf("A of size %g in the null space: ratio %g by %s, tr(WBW') = %g: want no bound", size,
+				res.Ratio, res.Method, traceOf(res.W, b))
 		}
 	}
 }
@@ -419,7 +423,8 @@ func checkOptimal(t *testing.T, eng *engine.Engine, a, b blas.Matrix, res *Resul
 	}
 	gap := (w[m-d] - w[m-d-1]) / (w[m-1] - w[0])
 	if rounding := 10 * float64(m) * 0x1p-52; math.Sqrt(max(0, rest)) > 1e-7+rounding/gap {
-		t.Errorf("W has a part %g outside the span of the eigenvectors; relative gap %g", math.Sqrt(rest), gap)
+		t.Errorf("W has a part %g outside the span of the eigenvectors; relative gap %g", math.Sqrt(rest),
+			gap)
 	}
 }
 
@@ -508,7 +513,8 @@ func TestVanishingCoordinates(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !got.Converged || !(math.Abs(got.Ratio-want) <= 1e-9*want) {
-				t.Errorf("%d coordinates of size %g: ratio %.12g, converged %v, want %.12g", zeros, noise, got.Ratio, got.Converged, want)
+				t.Errorf("%d coordinates of size %g: ratio %.12g, converged %v, want %.12g", zeros, noise,
+					got.Ratio, got.Converged, want)
 			}
 		}
 	}

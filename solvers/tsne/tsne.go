@@ -86,7 +86,8 @@ func Fit(ctx context.Context, eng *engine.Engine, p *sparse.Matrix, start Plane,
 func check(p *sparse.Matrix, start Plane) error {
 	for _, c := range [][]float64{start.X, start.Y} {
 		if len(c) != p.Rows || p.Rows != p.Cols {
-			return &fault.ShapeError{What: "number of points of the start", Got: len(c), Want: fmt.Sprintf("%d, as there are rows of similarities", p.Rows)}
+			return &fault.ShapeError{What: "number of points of the start", Got: len(c),
+				Want: fmt.Sprintf("%d, as there are rows of similarities", p.Rows)}
 		}
 		for i, v := range c {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -151,7 +152,8 @@ func newDescent(n int) *descent {
 // gradient sets the gradient of the divergence, with the attraction multiplied by pull: 4 sum_j
 // (pull p_ij - q_ij) w_ij (y_i - y_j), where w_ij = 1 / (1 + |y_i - y_j|^2) and q_ij is w_ij
 // divided by the sum over all pairs.
-func (d *descent) gradient(ctx context.Context, eng *engine.Engine, p *sparse.Matrix, at Plane, pull float64) error {
+func (d *descent) gradient(ctx context.Context, eng *engine.Engine, p *sparse.Matrix, at Plane,
+	pull float64) error {
 	err := eng.Each(ctx, len(at.X), block, func(i int) {
 		x, y := at.X[i], at.Y[i]
 		sum, fx, fy := 0.0, 0.0, 0.0
@@ -242,7 +244,8 @@ func Divergence(ctx context.Context, eng *engine.Engine, p *sparse.Matrix, at Pl
 // A perplexity outside (0, K] is a *fault.ParamError. Cost: O(n K).
 func Similarities(near *graph.Neighbors, perplexity float64) (*sparse.Matrix, error) {
 	if !(perplexity > 0 && perplexity <= float64(near.K)) {
-		return nil, &fault.ParamError{Param: "perplexity", Value: perplexity, Want: fmt.Sprintf("more than 0, and at most %d, the number of neighbors", near.K)}
+		return nil, &fault.ParamError{Param: "perplexity", Value: perplexity,
+			Want: fmt.Sprintf("more than 0, and at most %d, the number of neighbors", near.K)}
 	}
 	type element struct {
 		column int32

@@ -138,7 +138,8 @@ func TestFit(t *testing.T) {
 		}
 		value, err := Divergence(context.Background(), eng, p, at)
 		if err != nil || !(value < last) {
-			t.Errorf("divergence %v after %d iterations, error %v: want less than %v", value, iterations, err, last)
+			t.Errorf("divergence %v after %d iterations, error %v: want less than %v", value, iterations, err,
+				last)
 		}
 		last = value
 	}
@@ -178,7 +179,8 @@ func TestBits(t *testing.T) {
 		}
 		for i := range want.X {
 			if at.X[i] != want.X[i] || at.Y[i] != want.Y[i] {
-				t.Fatalf("point %d is at %v, %v with %d workers: want %v, %v", i, at.X[i], at.Y[i], workers, want.X[i], want.Y[i])
+				t.Fatalf("point %d is at %v, %v with %d workers: want %v, %v", i, at.X[i], at.Y[i], workers,
+					want.X[i], want.Y[i])
 			}
 		}
 	}
@@ -198,7 +200,8 @@ func TestAlign(t *testing.T) {
 			got := Align(moved, fixed)
 			for i := range fixed.X {
 				if math.Hypot(got.X[i]-fixed.X[i], got.Y[i]-fixed.Y[i]) > 1e-9 {
-					t.Fatalf("sign %v, angle %v: point %d is at %v, %v: want %v, %v", sign, angle, i, got.X[i], got.Y[i], fixed.X[i], fixed.Y[i])
+					t.Fatalf("sign %v, angle %v: point %d is at %v, %v: want %v, %v", sign, angle, i,
+						got.X[i], got.Y[i], fixed.X[i], fixed.Y[i])
 				}
 			}
 		}
@@ -210,7 +213,8 @@ func TestDegenerate(t *testing.T) {
 	for _, n := range []int{3, 10} {
 		x := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}
 		p := similarities(t, x, 2, 1.5)
-		at, err := Fit(context.Background(), enginetest.New(t, 1), p, Plane{make([]float64, n), make([]float64, n)}, Options{Iterations: 200})
+		at, err := Fit(context.Background(), enginetest.New(t, 1), p,
+			Plane{make([]float64, n), make([]float64, n)}, Options{Iterations: 200})
 		if err != nil {
 			t.Fatal(err)
 		}

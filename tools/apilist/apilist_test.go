@@ -19,7 +19,8 @@ func TestThePromiseIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if names := Names(strings.Split(strings.TrimSpace(string(text)), "\n")); len(Promised) > 12 || names > 250 || names < len(Promised) {
+	if names := Names(strings.Split(strings.TrimSpace(string(text)), "\n")); len(Promised) > 12 ||
+		names > 250 || names < len(Promised) {
 		t.Errorf("%d packages and %d names are promised: want at most 12 and 250", len(Promised), names)
 	}
 }
@@ -30,7 +31,8 @@ func TestEngineRoom(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the go tool is not in PATH")
 	}
-	listing, err := goList("../..", "-f", "{{.ImportPath}}|{{.Doc}}", "./asm/...", "./blas/...", "./engine/...", "./solvers/...", "./algorithms/...")
+	listing, err := goList("../..", "-f", "{{.ImportPath}}|{{.Doc}}", "./asm/...", "./blas/...",
+		"./engine/...", "./solvers/...", "./algorithms/...")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +83,14 @@ func invisible() {}
 		t.Fatal(err)
 	}
 	want := []string{
-		"const Limit untyped int = 16", "func Do(int, ...string) (map[string]Kind, error)", "func Map[T comparable]([]T) []T",
+		"const Limit untyped int = 16", "func Do(int, ...string) (map[string]Kind, error)",
+		"func Map[T comparable]([]T) []T",
 		"method (*Base) Close() error", "method (Outer) Close() error", "method (Pair) Sum(T) T",
-		"type Base struct", "type Kind int", "type Outer struct", "type Outer struct, Base *Base", "type Outer struct, Name string",
+		"type Base struct", "type Kind int", "type Outer struct", "type Outer struct, Base *Base",
+		"type Outer struct, Name string",
 		"type Pair struct, A T", "type Pair struct, B T", "type Pair[T any] struct",
-		"type Reader interface", "type Reader interface, Read([]byte) (int, error)", "type Reader interface, unexported method",
+		"type Reader interface", "type Reader interface, Read([]byte) (int, error)",
+		"type Reader interface, unexported method",
 		"type Same = Kind", "var Err error",
 	}
 	for i := range want {

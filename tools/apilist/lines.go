@@ -13,8 +13,9 @@ const Module = "github.com/mustlink/mustlink"
 // Promised are the packages whose exported names later versions keep, by their paths in the module.
 var Promised = map[string]Part{
 	"": Whole, "engine/links": Whole, "engine/score": Whole, "engine/fault": Whole,
-	"algorithms/krca": Parameters, "algorithms/kbeta": Parameters, "algorithms/npkl": Parameters, "algorithms/lleratio": Parameters,
-	"algorithms/gml": Parameters, "algorithms/baseline/itml": Parameters,
+	"algorithms/krca": Parameters, "algorithms/kbeta": Parameters, "algorithms/npkl": Parameters,
+	"algorithms/lleratio": Parameters,
+	"algorithms/gml":      Parameters, "algorithms/baseline/itml": Parameters,
 }
 
 // Part is the promised part of a package.
@@ -125,7 +126,8 @@ func (l *lister) text(t types.Type) string {
 // signature writes a function's type without parameter names, which do not matter to callers.
 func (l *lister) signature(f *types.Func) string {
 	s := f.Type().(*types.Signature)
-	bare := types.NewSignatureType(nil, nil, typeParams(s), anonymous(s.Params()), anonymous(s.Results()), s.Variadic())
+	bare := types.NewSignatureType(nil, nil, typeParams(s), anonymous(s.Params()), anonymous(s.Results()),
+		s.Variadic())
 	return strings.TrimPrefix(l.text(bare), "func")
 }
 
@@ -153,7 +155,8 @@ func (l *lister) named(o *types.TypeName) {
 	if o.IsAlias() {
 		l.add("type %s = %s", name, l.text(types.Unalias(o.Type())))
 		// Types that other modules cannot import have no lines.
-		if n, ok := types.Unalias(o.Type()).(*types.Named); ok && strings.Contains(n.Obj().Pkg().Path(), "/internal/") {
+		if n, ok := types.Unalias(o.Type()).(*types.Named); ok &&
+			strings.Contains(n.Obj().Pkg().Path(), "/internal/") {
 			l.methods(name, n)
 		}
 		return

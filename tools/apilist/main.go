@@ -40,7 +40,9 @@ func promised() ([]string, error) {
 	for _, rest := range slices.Sorted(maps.Keys(Promised)) {
 		packages = append(packages, path.Join(Module, rest))
 	}
-	listing, err := goList("", append([]string{"-export", "-deps", "-f", `{{if .Name}}{{.ImportPath}} {{.Export}}{{end}}`}, packages...)...)
+	listing, err := goList("",
+		append([]string{"-export", "-deps", "-f", `{{if .Name}}{{.ImportPath}} {{.Export}}{{end}}`},
+			packages...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -50,14 +52,17 @@ func promised() ([]string, error) {
 			exports[name] = file
 		}
 	}
-	imports := importer.ForCompiler(token.NewFileSet(), "gc", func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) })
+	imports := importer.ForCompiler(token.NewFileSet(), "gc", func(name string) (io.ReadCloser, error) {
+		return os.Open(exports[name])
+	})
 	var lines []string
 	for _, name := range packages {
 		pkg, err := imports.Import(name)
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, Lines(pkg, Promised[strings.TrimPrefix(strings.TrimPrefix(name, Module), "/")])...)
+		lines = append(lines,
+			Lines(pkg, Promised[strings.TrimPrefix(strings.TrimPrefix(name, Module), "/")])...)
 	}
 	return lines, nil
 }

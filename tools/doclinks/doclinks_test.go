@@ -48,7 +48,8 @@ func folders(t *testing.T) []string {
 			}
 			return nil
 		}
-		if folder := path.Dir(name); path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") && !slices.Contains(list, folder) {
+		if folder := path.Dir(name); path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") &&
+			!slices.Contains(list, folder) {
 			list = append(list, folder)
 		}
 		return nil
@@ -119,10 +120,12 @@ func (T) Sum() {}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	q := write("example.org/q", "package q\n\nimport \"example.org/p\"\n\n// Q is not [p.Gone] but [p.T.Right].\nvar Q p.T\n")
+	q := write("example.org/q",
+		"package q\n\nimport \"example.org/p\"\n\n// Q is not [p.Gone] but [p.T.Right].\nvar Q p.T\n")
 	got = q.Check(map[string]*Package{"example.org/p": p})
 	slices.Sort(got)
-	if want := []string{"example.org/q, Q: [Gone] of example.org/p is not there", "example.org/q, package: no comment"}; !slices.Equal(got, want) {
+	if want := []string{"example.org/q, Q: [Gone] of example.org/p is not there",
+		"example.org/q, package: no comment"}; !slices.Equal(got, want) {
 		t.Errorf("got %q: want %q", got, want)
 	}
 }

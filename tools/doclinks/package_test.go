@@ -137,7 +137,8 @@ func (p *Package) Check(all map[string]*Package) []string {
 			case *comment.DocLink:
 				// Package doc has looked for the names of the package itself.
 				name := strings.TrimPrefix(t.Recv+"."+t.Name, ".")
-				if to := all[t.ImportPath]; to != nil && t.ImportPath != p.doc.ImportPath && t.Name != "" && !to.names[name] {
+				if to := all[t.ImportPath]; to != nil && t.ImportPath != p.doc.ImportPath && t.Name != "" &&
+					!to.names[name] {
 					add(where, "[%s] of %s is not there", name, to.doc.ImportPath)
 				}
 			}

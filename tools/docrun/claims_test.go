@@ -60,7 +60,8 @@ func short(cell string) string { return strings.ReplaceAll(cell, "0.", ".") }
 func TestChoosingCopiesResults(t *testing.T) {
 	choosing := readPage(t, docs+"choosing.md")
 	shown := tables(choosing)
-	cross, curves := tables(readPage(t, docs+"results/cross.md")), tables(readPage(t, docs+"results/curves.md"))
+	cross, curves := tables(readPage(t, docs+"results/cross.md")),
+		tables(readPage(t, docs+"results/curves.md"))
 	compared := 0
 	check := func(row, column string, results map[[2]string]string, of string) {
 		got, is := shown[[2]string{row, column}]
@@ -98,7 +99,8 @@ func TestChoosingCopiesResults(t *testing.T) {
 			heldOut(cross, "blend"), heldOut(cross, "lleratio"), heldOut(cross, "krca"),
 			heldOut(cross, "kbeta"), heldOut(cross, "raw points")),
 		fmt.Sprintf("falls by %s for gml, %s for blend and itml, %s for lleratio and %s for krca",
-			loss(t, curves, "gml"), loss(t, curves, "blend"), loss(t, curves, "lleratio"), loss(t, curves, "krca")),
+			loss(t, curves, "gml"), loss(t, curves, "blend"), loss(t, curves, "lleratio"),
+			loss(t, curves, "krca")),
 	} {
 		if !strings.Contains(readme, want) {
 			t.Errorf("README.md does not say %q", want)

@@ -53,7 +53,8 @@ func sameTokens(shown, printed []string) bool {
 }
 
 // units of values that differ from run to run and from machine to machine.
-var units = map[string]bool{"ns": true, "µs": true, "us": true, "ms": true, "s": true, "KiB": true, "MiB": true, "GiB": true}
+var units = map[string]bool{"ns": true, "µs": true, "us": true, "ms": true, "s": true, "KiB": true,
+	"MiB": true, "GiB": true}
 
 func duration(tokens []string) bool {
 	if len(tokens) < 2 || !units[tokens[1]] {

@@ -39,7 +39,8 @@ func TestMatches(t *testing.T) {
 }
 
 func TestBlocks(t *testing.T) {
-	page := "text\n<!-- run: skip, it takes an hour -->\n\n```sh\nsleep 3600\n```\n<!-- run: data a.csv, b.csv.gz as c.csv -->\n<!-- run: code 2 -->\n```console\n$ a \\\n> b\nx\n$ c\n```\n"
+	page := "text\n<!-- run: skip, it takes an hour -->\n\n```sh\nsleep 3600\n```\n<!-- run: data a.csv, " +
+		"b.csv.gz as c.csv -->\n<!-- run: code 2 -->\n```console\n$ a \\\n> b\nx\n$ c\n```\n"
 	found, err := blocks(page)
 	if err != nil || len(found) != 2 {
 		t.Fatalf("%d blocks, error %v: want 2 and none", len(found), err)
@@ -48,11 +49,13 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("first block %+v", found[0])
 	}
 	second := found[1]
-	if second.mark.code != 2 || len(second.mark.data) != 2 || second.mark.data[1] != (dataFile{"b.csv.gz", "c.csv"}) || second.mark.skip != "" {
+	if second.mark.code != 2 || len(second.mark.data) != 2 ||
+		second.mark.data[1] != (dataFile{"b.csv.gz", "c.csv"}) || second.mark.skip != "" {
 		t.Errorf("mark of the second block %+v", second.mark)
 	}
 	list, err := second.commands()
-	if err != nil || len(list) != 2 || list[0].text != "a \\\nb" || len(list[0].shown) != 1 || len(list[1].shown) != 0 {
+	if err != nil || len(list) != 2 || list[0].text != "a \\\nb" || len(list[0].shown) != 1 ||
+		len(list[1].shown) != 0 {
 		t.Errorf("commands %+v, error %v", list, err)
 	}
 }
@@ -103,7 +106,8 @@ func TestRunPage(t *testing.T) {
 	check("```sh\nfalse\ntrue\n```\n", false, false)
 	check("<!-- run: data a.csv -->\n```sh\nfalse\n```\n", false, true)
 	check("```go\nx := 1\n```\n", false, false)
-	if err := os.WriteFile(filepath.Join(dir, "code.go"), []byte("x := 1\nif err\n\ty := x\n"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "code.go"), []byte("x := 1\nif err\n\ty := x\n"),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	check("<!-- run: from code.go -->\n```go\nx := 1\ny := x\n```\n", false, true)
@@ -135,7 +139,8 @@ func TestBrokenLinks(t *testing.T) {
 		{"[a](#there)", "no such heading"},
 	} {
 		got := brokenLinks(page, c.text)
-		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
+		if c.want == "" && len(got) > 0 || c.want != "" &&
+			(len(got) != 1 || !strings.Contains(got[0], c.want)) {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
 	}

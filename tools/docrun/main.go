@@ -21,7 +21,9 @@ func main() {
 	defer stop()
 	failed := false
 	for _, page := range flag.Args() {
-		ok, err := runPage(ctx, os.Stdout, page, runner{module: absolute(*module), bin: absolute(*bin), data: os.Getenv("MUSTLINK_DATA"), update: *update})
+		ok, err := runPage(ctx, os.Stdout, page,
+			runner{module: absolute(*module), bin: absolute(*bin), data: os.Getenv("MUSTLINK_DATA"),
+				update: *update})
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "docrun: %s: %v\n", page, err)
 		}

@@ -58,7 +58,8 @@ func (r *runner) run(ctx context.Context, b *block) error {
 	case b.language == "console":
 		return r.console(ctx, b)
 	case b.language == "sh":
-		printed, code, err := r.execute(ctx, r.scratch, "bash", "-euo", "pipefail", "-c", strings.Join(b.text, "\n"))
+		printed, code, err := r.execute(ctx, r.scratch, "bash", "-euo", "pipefail", "-c",
+			strings.Join(b.text, "\n"))
 		if err == nil && code != b.mark.code {
 			r.fault(b.line, "exit code %d, not %d\n%s", code, b.mark.code, printed)
 		}

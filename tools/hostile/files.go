@@ -52,7 +52,8 @@ func runFiles(c *campaign, p program, t *tally) error {
 		result := classify(o, idle)
 		t.add(c.list, result, fmt.Sprintf("file %d, mustlink %s", i, line), o)
 		if result >= untyped && c.keep != "" {
-			if err := os.Rename(path, filepath.Join(c.keep, fmt.Sprintf("%s-%d-%s", p.build, i, s.name))); err != nil {
+			if err := os.Rename(path,
+				filepath.Join(c.keep, fmt.Sprintf("%s-%d-%s", p.build, i, s.name))); err != nil {
 				return err
 			}
 		}

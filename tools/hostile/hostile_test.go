@@ -29,7 +29,8 @@ func TestCampaign(t *testing.T) {
 		t.Errorf("%v\n%s", err, list.String())
 	}
 	t.Log("\n" + out.String())
-	if lines := clitest.Lines(out.String()); len(lines) != 5 || !strings.HasPrefix(lines[2], "| files | default | 60 |") {
+	if lines := clitest.Lines(out.String()); len(lines) != 5 ||
+		!strings.HasPrefix(lines[2], "| files | default | 60 |") {
 		t.Errorf("got %q: want a table of files, parameters and kills", lines)
 	}
 }
@@ -69,8 +70,10 @@ func TestClassifyCall(t *testing.T) {
 		o    ended
 		want class
 	}{
-		{ended{stdout: "0 \n"}, done}, {ended{stdout: "2 points is NULL\n"}, refused}, {ended{stdout: "2 \n"}, untyped}, {ended{stdout: "10 index out of range\n"}, untyped},
-		{ended{stdout: ""}, untyped}, {ended{code: -1}, trace}, {ended{stdout: "0 \n", stderr: "fatal error: x\n"}, trace}, {ended{late: true}, hang},
+		{ended{stdout: "0 \n"}, done}, {ended{stdout: "2 points is NULL\n"}, refused},
+		{ended{stdout: "2 \n"}, untyped}, {ended{stdout: "10 index out of range\n"}, untyped},
+		{ended{stdout: ""}, untyped}, {ended{code: -1}, trace},
+		{ended{stdout: "0 \n", stderr: "fatal error: x\n"}, trace}, {ended{late: true}, hang},
 	} {
 		if got := classifyCall(c.o); got != c.want {
 			t.Errorf("%+v is %s: want %s", c.o, names[got], names[c.want])
@@ -85,9 +88,12 @@ func TestAfterKill(t *testing.T) {
 		signal syscall.Signal
 		want   class
 	}{
-		{ended{}, syscall.SIGTERM, done}, {ended{code: -1}, syscall.SIGKILL, refused}, {ended{code: -1}, syscall.SIGTERM, refused},
-		{ended{code: 143, stderr: "mustlink: interrupted\n"}, syscall.SIGTERM, refused}, {ended{code: 143}, syscall.SIGTERM, untyped},
-		{ended{code: 1, stderr: "mustlink: context canceled\n"}, syscall.SIGTERM, untyped}, {ended{code: 2, stderr: "goroutine 1 [running]:\n"}, syscall.SIGTERM, trace},
+		{ended{}, syscall.SIGTERM, done}, {ended{code: -1}, syscall.SIGKILL, refused},
+		{ended{code: -1}, syscall.SIGTERM, refused},
+		{ended{code: 143, stderr: "mustlink: interrupted\n"}, syscall.SIGTERM, refused},
+		{ended{code: 143}, syscall.SIGTERM, untyped},
+		{ended{code: 1, stderr: "mustlink: context canceled\n"}, syscall.SIGTERM, untyped},
+		{ended{code: 2, stderr: "goroutine 1 [running]:\n"}, syscall.SIGTERM, trace},
 		{ended{code: -1, late: true}, syscall.SIGTERM, hang},
 	} {
 		if got := c.o.afterKill(c.signal); got != c.want {
@@ -104,7 +110,8 @@ func TestDamage(t *testing.T) {
 		signal        syscall.Signal
 		good          bool
 	}{
-		{old, "", syscall.SIGTERM, true}, {"0\n1\n", "", syscall.SIGTERM, true}, {"0\n", "", syscall.SIGTERM, false}, {"", "", syscall.SIGKILL, false},
+		{old, "", syscall.SIGTERM, true}, {"0\n1\n", "", syscall.SIGTERM, true},
+		{"0\n", "", syscall.SIGTERM, false}, {"", "", syscall.SIGKILL, false},
 		{old, ".e.csv.tmp-mustlink-1", syscall.SIGTERM, false},
 	} {
 		dir := t.TempDir()
@@ -124,7 +131,8 @@ func TestDamage(t *testing.T) {
 // TestCheckCoordinates: coordinates must be finite, and tell rows apart.
 func TestCheckCoordinates(t *testing.T) {
 	for text, good := range map[string]bool{
-		"0,1\n1,2\n3,4\n3,5\n": true, "0\n1\nNaN\n2\n": false, "0\n1\n+Inf\n2\n": false, "0\n1\n1\n1\n": false, "0\n1e-200\n2e-200\n0\n": false,
+		"0,1\n1,2\n3,4\n3,5\n": true, "0\n1\nNaN\n2\n": false, "0\n1\n+Inf\n2\n": false,
+		"0\n1\n1\n1\n": false, "0\n1e-200\n2e-200\n0\n": false,
 		"0,1,2\n1,0,0\n0,1,0\n0,0,1\n": false, "0\n1\n2\n4\n": true,
 	} {
 		if got := checkCoordinates(text); (got == "") != good {
@@ -150,8 +158,11 @@ func TestHostileCalls(t *testing.T) {
 		}
 	}
 	for _, call := range []string{
-		`code = mustlink_embed(engine, model, NULL, &control, &matrix);`, `code = mustlink_embed(0, 0, 0, 0, 0);`, `code = mustlink_embed(engine, 12345678, &points, &control, &matrix);`,
-		`matrix.data = NULL; code = mustlink_embed(engine, model, &points, &control, &matrix);`, `links.bound = NULL; code = mustlink_update(engine, model, "{}", &points, &links, &control, &made);`,
+		`code = mustlink_embed(engine, model, NULL, &control, &matrix);`,
+		`code = mustlink_embed(0, 0, 0, 0, 0);`,
+		`code = mustlink_embed(engine, 12345678, &points, &control, &matrix);`,
+		`matrix.data = NULL; code = mustlink_embed(engine, model, &points, &control, &matrix);`,
+		`links.bound = NULL; code = mustlink_update(engine, model, "{}", &points, &links, &control, &made);`,
 		`points.columns = -1; code = mustlink_remarks(model, &points, text, sizeof text, &size);`,
 	} {
 		if !strings.Contains(all, call) {
@@ -169,7 +180,8 @@ func TestMutate(t *testing.T) {
 	same := 0
 	for i, s := range written() {
 		for k := range 20 {
-			first, again := mutate(rand.New(rand.NewPCG(1, uint64(k))), s), mutate(rand.New(rand.NewPCG(1, uint64(k))), s)
+			first, again := mutate(rand.New(rand.NewPCG(1, uint64(k))), s),
+				mutate(rand.New(rand.NewPCG(1, uint64(k))), s)
 			if !bytes.Equal(first, again) {
 				t.Errorf("%s, number %d: two files of one seed differ", s.name, i)
 			}
@@ -190,7 +202,9 @@ func TestFakeProgram(t *testing.T) {
 		t.Skip("no shell")
 	}
 	for text, want := range map[string]class{
-		"echo 'panic: x' >&2; exit 2": trace, "exit 2": untyped, "printf 'mustlink: a\\nmustlink: b\\n' >&2; exit 2": untyped, "kill -SEGV $$": trace, "exit 0": done,
+		"echo 'panic: x' >&2; exit 2": trace, "exit 2": untyped,
+		"printf 'mustlink: a\\nmustlink: b\\n' >&2; exit 2": untyped, "kill -SEGV $$": trace,
+		"exit 0": done,
 	} {
 		path := filepath.Join(t.TempDir(), "mustlink")
 		if err := os.WriteFile(path, fmt.Appendf(nil, "#!/bin/sh\n%s\n", text), 0o755); err != nil {

@@ -33,22 +33,28 @@ func victims() []*victim {
 	one := func(line, output string) *victim { return &victim{line: line, outputs: []string{output}} }
 	list := []*victim{
 		one("fit -q -m krca -i wide.csv -c links.csv --no-verdict -o out/m.mlk", "m.mlk"),
-		{line: "fit -q -m rca -i data.csv -c links.csv --curve out/c.svg -o out/m.mlk", outputs: []string{"m.mlk", "c.svg"}},
+		{line: "fit -q -m rca -i data.csv -c links.csv --curve out/c.svg -o out/m.mlk",
+			outputs: []string{"m.mlk", "c.svg"}},
 		one("update -q wide.mlk -i wide.csv -c links.csv -o out/m.mlk", "m.mlk"),
 		one("calibrate -q wide.mlk -i wide.csv -c links.csv -o out/m.mlk", "m.mlk"),
-		{line: "select -q -i data.csv -c links.csv --methods rca,krca --folds 2 --state out/s.jsonl --report out/r.json -o out/m.mlk", outputs: []string{"m.mlk", "r.json"}, log: "s.jsonl"},
+		{line: "select -q -i data.csv -c links.csv --methods rca,krca --folds 2 --state out/s.jsonl " +
+			"--report out/r.json -o out/m.mlk", outputs: []string{"m.mlk", "r.json"}, log: "s.jsonl"},
 		one("gram -q krca.mlk -i middle.csv -o out/g.csv", "g.csv"),
 		one("distance -q krca.mlk -i data.csv --pairs links.csv -o out/d.npy", "d.npy"),
-		{line: "cluster -q -i long.csv -n 5 --save-centers out/c.npy -o out/l.csv", outputs: []string{"c.npy", "l.csv"}},
+		{line: "cluster -q -i long.csv -n 5 --save-centers out/c.npy -o out/l.csv",
+			outputs: []string{"c.npy", "l.csv"}},
 		one("classify -q krca.mlk --train data.csv -i long.csv -o out/l.csv", "l.csv"),
-		one("neighbors -q krca.mlk --train data.csv -i long.csv -k 5 --approximate recall=.9 -o out/n.csv", "n.csv"),
+		one("neighbors -q krca.mlk --train data.csv -i long.csv -k 5 --approximate recall=.9 -o out/n.csv",
+			"n.csv"),
 		one("pairs -q krca.mlk -i middle.csv --threshold 1 -o out/p.csv", "p.csv"),
 		one("suggest -q krca.mlk -i data.csv -n 20 -o out/p.csv", "p.csv"),
-		{line: "suggest -q -i data.csv -c out/a.csv --interactive -n 8", log: "a.csv", stdin: strings.Repeat("y\nn\n", 4)},
+		{line: "suggest -q -i data.csv -c out/a.csv --interactive -n 8", log: "a.csv",
+			stdin: strings.Repeat("y\nn\n", 4)},
 		one("links make -q -i long.csv --pairs 3000 -o out/l.csv", "l.csv"),
 		one("links close -q -i data.csv -c links.csv -o out/l.csv", "l.csv"),
 		one("report -q krca.mlk -i data.csv -c links.csv -o out/r.html", "r.html"),
-		{line: "demo -q xor --points 100 --links 50 --repetitions 1 -o out", outputs: []string{"xor.csv", "xor-links.csv"}},
+		{line: "demo -q xor --points 100 --links 50 --repetitions 1 -o out",
+			outputs: []string{"xor.csv", "xor-links.csv"}},
 	}
 	for _, end := range []string{"csv", "npy", "csv.gz", "parquet", "arrow"} {
 		list = append(list, one("embed -q krca.mlk -i long.csv -o out/e."+end, "e."+end))
@@ -68,12 +74,14 @@ const old = "i,j,link\n0,2,must\n"
 func runKills(c *campaign, p program, t *tally) error {
 	prepare := func(dir string) error {
 		err := wellFormed(dir)
-		for name, size := range map[string][2]int{"wide.csv": {300, 200}, "middle.csv": {300, 3}, "long.csv": {20000, 3}} {
+		for name, size := range map[string][2]int{"wide.csv": {300, 200}, "middle.csv": {300, 3},
+			"long.csv": {20000, 3}} {
 			if err == nil {
 				err = write(dir, name, table(size[0], size[1], c.seed))
 			}
 		}
-		for _, line := range []string{"fit -q -m krca -i data.csv -c links.csv --no-verdict -o krca.mlk", "fit -q -m krca -i wide.csv -c links.csv --no-verdict -o wide.mlk"} {
+		for _, line := range []string{"fit -q -m krca -i data.csv -c links.csv --no-verdict -o krca.mlk",
+			"fit -q -m krca -i wide.csv -c links.csv --no-verdict -o wide.mlk"} {
 			if err == nil {
 				_, err = p.run(dir, "", strings.Fields(line)...)
 			}
@@ -135,7 +143,8 @@ func (v *victim) reset(dir string) error {
 }
 
 // kill runs the command and sends the signal after some time.
-func (v *victim) kill(p program, dir string, signal syscall.Signal, after time.Duration) (class, ended, error) {
+func (v *victim) kill(p program, dir string, signal syscall.Signal,
+	after time.Duration) (class, ended, error) {
 	if err := v.reset(dir); err != nil {
 		return wrong, ended{}, err
 	}
@@ -173,7 +182,8 @@ func (o ended) afterKill(signal syscall.Signal) class {
 		return trace
 	case o.code == 0:
 		return done
-	case o.code < 0 && (signal == syscall.SIGKILL || o.stderr == ""): // SIGTERM may come before the program listens
+	// SIGTERM may come before the program listens
+	case o.code < 0 && (signal == syscall.SIGKILL || o.stderr == ""):
 		return refused
 	case o.code > exitSignal && oneLine(o.stderr):
 		return refused
@@ -195,7 +205,9 @@ func (v *victim) damage(p program, dir string, signal syscall.Signal) (string, e
 		switch {
 		case err != nil:
 			return err.Error(), nil
-		case text == old || text == v.whole[name] || strings.HasSuffix(name, ".json") && json.Valid([]byte(text)): // it has times
+		// it has times
+		case text == old || text == v.whole[name] || strings.HasSuffix(name, ".json") &&
+			json.Valid([]byte(text)):
 			continue
 		case !strings.HasSuffix(name, ".mlk"): // the time of the fit is in a model
 			return name + " is neither the old file nor the new one", nil

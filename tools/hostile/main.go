@@ -59,7 +59,8 @@ func run(args []string, out, list io.Writer) error {
 	all := flags.Bool("all", false, "list every run")
 	only := flags.String("only", "files,parameters,kills,null", "parts to run")
 	bins := flags.String("bin", "", "programs, as BUILD=PATH,...")
-	libraries := flags.String("library", "", "folders of make build-lib, as BUILD=PATH,...; without it there is no part null")
+	libraries := flags.String("library", "",
+		"folders of make build-lib, as BUILD=PATH,...; without it there is no part null")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

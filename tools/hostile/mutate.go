@@ -11,13 +11,17 @@ import (
 
 // tokens are cells that no one means.
 var tokens = []string{
-	"", "NaN", "Inf", "-Inf", "1e999", "-1e999", "1e308", "-1", "0", "-0", "1e-320", "99999999999999999999", "9223372036854775807", "-9223372036854775808", "2147483648",
-	"4294967296", "0x1p3", "1_000", "1,5", "\"", "\"\"\"", "a\"b", "\x00", "\xff\xfe", "\xef\xbb\xbf", "\u202e", "\U0001f600", "=1+1", "<script>", "\r", "\x1b[31m", "@/dev/zero", "%n", "none",
-	"must", "null", "true", "2024-02-30", "9999-99-99", "1:2", "3:NaN", "2147483647:1", "0:1", "-5:1", "qid:1", "#",
+	"", "NaN", "Inf", "-Inf", "1e999", "-1e999", "1e308", "-1", "0", "-0", "1e-320", "99999999999999999999",
+	"9223372036854775807", "-9223372036854775808", "2147483648",
+	"4294967296", "0x1p3", "1_000", "1,5", "\"", "\"\"\"", "a\"b", "\x00", "\xff\xfe", "\xef\xbb\xbf",
+	"\u202e", "\U0001f600", "=1+1", "<script>", "\r", "\x1b[31m", "@/dev/zero", "%n", "none",
+	"must", "null", "true", "2024-02-30", "9999-99-99", "1:2", "3:NaN", "2147483647:1", "0:1", "-5:1",
+	"qid:1", "#",
 }
 
 // integers are counts and offsets that no file has.
-var integers = []uint64{0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<40 + 1, 1<<62 + 1, 1<<63 - 1, 1 << 63, math.MaxUint64}
+var integers = []uint64{0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32,
+	1<<40 + 1, 1<<62 + 1, 1<<63 - 1, 1 << 63, math.MaxUint64}
 
 // mutate returns a hostile variant of a sound file: one or two changes of bytes, of cells and
 // lines, or of what its format says.
@@ -90,7 +94,9 @@ func mutateBytes(rng *rand.Rand, text []byte) []byte {
 		return append(text, text...)
 	default:
 		v := integers[rng.IntN(len(integers))]
-		number := [][]byte{binary.LittleEndian.AppendUint64(nil, v), binary.BigEndian.AppendUint64(nil, v), binary.LittleEndian.AppendUint32(nil, uint32(v)), binary.BigEndian.AppendUint32(nil, uint32(v)), binary.AppendUvarint(nil, v)}
+		number := [][]byte{binary.LittleEndian.AppendUint64(nil, v), binary.BigEndian.AppendUint64(nil, v),
+			binary.LittleEndian.AppendUint32(nil, uint32(v)), binary.BigEndian.AppendUint32(nil, uint32(v)),
+			binary.AppendUvarint(nil, v)}
 		copy(text[at:], number[rng.IntN(len(number))])
 	}
 	return text
@@ -116,11 +122,13 @@ func mutateText(rng *rand.Rand, text []byte) []byte {
 		lines[at] = append(append(token, ','), line...)
 	case 7: // a long line
 		part := []byte([]string{"0", ",1", "\"", "a", " 1:1", "\t", "\xe4"}[rng.IntN(7)])
-		lines[at] = append(bytes.Clone(line[:max(0, len(line)-1)]), bytes.Repeat(part, 1<<rng.IntN(24)/len(part))...)
+		lines[at] = append(bytes.Clone(line[:max(0, len(line)-1)]),
+			bytes.Repeat(part, 1<<rng.IntN(24)/len(part))...)
 	case 8: // many lines, though not so many that fits need longer than the patience
 		return bytes.Join([][]byte{text, bytes.Repeat(line, 1<<rng.IntN(17)/max(1, len(line)))}, nil)
 	case 9: // other line ends
-		return bytes.ReplaceAll(text, []byte("\n"), []byte([]string{"\r\n", "\r", "\n\n", "\n\x00"}[rng.IntN(4)]))
+		return bytes.ReplaceAll(text, []byte("\n"),
+			[]byte([]string{"\r\n", "\r", "\n\n", "\n\x00"}[rng.IntN(4)]))
 	case 10: // UTF-16, perhaps cut off
 		wide := []byte{0xff, 0xfe}
 		for _, b := range text {
@@ -136,9 +144,13 @@ func mutateText(rng *rand.Rand, text []byte) []byte {
 
 // mutateNPY writes another header.
 func mutateNPY(rng *rand.Rand, text []byte) []byte {
-	shapes := []string{"()", "(0,)", "(0, 3)", "(40,)", "(-1, 3)", "(1099511627776, 1099511627776)", "(9223372036854775807,)", "(40, 0)", "(1, 2, 3)", "(4e1, 3)", "(40, 3", "(100000000, 3)", "(18446744073709551617, 3)"}
-	types := []string{"<f8", ">f8", "<f4", "<i8", "|O", "<U100000000", "|b1", "<f2", "<c16", "[('a', '<f8')]", "<f99", ""}
-	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", types[rng.IntN(len(types))], []string{"False", "True", "0"}[rng.IntN(3)], shapes[rng.IntN(len(shapes))])
+	shapes := []string{"()", "(0,)", "(0, 3)", "(40,)", "(-1, 3)", "(1099511627776, 1099511627776)",
+		"(9223372036854775807,)", "(40, 0)", "(1, 2, 3)", "(4e1, 3)", "(40, 3", "(100000000, 3)",
+		"(18446744073709551617, 3)"}
+	types := []string{"<f8", ">f8", "<f4", "<i8", "|O", "<U100000000", "|b1", "<f2", "<c16", "[('a', '<f8')]",
+		"<f99", ""}
+	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", types[rng.IntN(len(types))],
+		[]string{"False", "True", "0"}[rng.IntN(3)], shapes[rng.IntN(len(shapes))])
 	if rng.IntN(4) == 0 {
 		header += strings.Repeat(" ", rng.IntN(70000))
 	}

@@ -62,13 +62,15 @@ func mutateModel(rng *rand.Rand, text []byte) []byte {
 // damageNumber replaces eight bytes by an extreme number.
 func damageNumber(rng *rand.Rand, data []byte) {
 	at := rng.IntN(len(data)/8) * 8
-	bits := append(slices.Clone(integers), math.Float64bits(math.NaN()), math.Float64bits(math.Inf(-1)), math.Float64bits(1e300), math.Float64bits(-1), math.Float64bits(1e-300))
+	bits := append(slices.Clone(integers), math.Float64bits(math.NaN()), math.Float64bits(math.Inf(-1)),
+		math.Float64bits(1e300), math.Float64bits(-1), math.Float64bits(1e-300))
 	binary.LittleEndian.PutUint64(data[at:], bits[rng.IntN(len(bits))])
 }
 
 // mutateValue replaces, removes or adds a value somewhere in a JSON object.
 func mutateValue(rng *rand.Rand, v any) {
-	odd := []any{nil, -1, 0, 1e300, 1e18, 1 << 31, true, "", "\x00", "rbf:sigma=-1", "rbf:sigma=1e-300", "nan", []any{}, []any{-1, 5}, map[string]any{}, []any{[]any{[]any{}}}, 0.5, "krca"}
+	odd := []any{nil, -1, 0, 1e300, 1e18, 1 << 31, true, "", "\x00", "rbf:sigma=-1", "rbf:sigma=1e-300",
+		"nan", []any{}, []any{-1, 5}, map[string]any{}, []any{[]any{[]any{}}}, 0.5, "krca"}
 	value := odd[rng.IntN(len(odd))]
 	switch v := v.(type) {
 	case map[string]any:

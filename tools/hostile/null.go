@@ -69,26 +69,38 @@ func compile(dir, library string, calls []string) error {
 		return err
 	}
 	lib := filepath.Join(library, "lib")
-	cc := exec.Command("cc", "-w", "-I", filepath.Join(library, "include"), "calls.c", "-o", "calls", "-L", lib, "-lmustlink", "-Wl,-rpath,"+lib)
+	cc := exec.Command("cc", "-w", "-I", filepath.Join(library, "include"), "calls.c", "-o", "calls", "-L",
+		lib, "-lmustlink", "-Wl,-rpath,"+lib)
 	cc.Dir, cc.Stderr = dir, os.Stderr
 	return cc.Run()
 }
 
 var (
 	comment   = regexp.MustCompile(`(?s)/\*.*?\*/`)
-	prototype = regexp.MustCompile(`(?m)^(?:int|int32_t|const char \*)\s*(mustlink_\w+)\(([^;]*)\)(?: MUSTLINK_DEPRECATED)?;`)
+	prototype = regexp.MustCompile(
+		`(?m)^(?:int|int32_t|const char \*)\s*(mustlink_\w+)\(([^;]*)\)(?: MUSTLINK_DEPRECATED)?;`)
 	structure = regexp.MustCompile(`(?s)typedef struct (mustlink_\w+) \{(.*?)\}`)
 	space     = regexp.MustCompile(`\s+`)
 )
 
 // sound are the arguments of calls that succeed, by declaration.
 var sound = map[string]string{
-	"int32_t abi": "MUSTLINK_ABI", "const char *options": `"{}"`, "const char *method": `"krca"`, "const char *path": `"model.mlk"`, "const char *index_path": `"near.index"`, "const char *file": `"model.onnx"`, "const char *precision": `"double"`,
-	"mustlink_engine engine": "engine", "mustlink_engine *engine": "&made", "mustlink_model model": "model", "mustlink_model *model": "&made", "mustlink_model *updated": "&made", "mustlink_index index": "index", "mustlink_index *index": "&made",
-	"char *buffer": "text", "void *buffer": "text", "int64_t capacity": "sizeof text", "int64_t *size": "&size", "const void *bytes": "text", "int64_t size": "size",
-	"int64_t *dimensions": "&size", "int64_t *features": "&size", "const int64_t *label": "label", "int64_t rows": "N", "int64_t must": "2", "int64_t cannot": "2", "uint64_t seed": "1",
-	"int64_t *pair": "drawn", "const int64_t *pair": "pair", "int64_t pairs": "4", "double *out": "squared", "int64_t neighbors": "2", "int64_t *measured_neighbors": "&size", "int64_t k": "2", "double recall": "0.9", "int64_t *neighbor": "drawn", "double *distance": "out", "double *measured": "squared",
-	"const mustlink_points *points": "&points", "const mustlink_points *x": "&points", "const mustlink_points *y": "&points", "const mustlink_links *links": "&links",
+	"int32_t abi": "MUSTLINK_ABI", "const char *options": `"{}"`, "const char *method": `"krca"`,
+	"const char *path": `"model.mlk"`, "const char *index_path": `"near.index"`,
+	"const char *file": `"model.onnx"`, "const char *precision": `"double"`,
+	"mustlink_engine engine": "engine", "mustlink_engine *engine": "&made", "mustlink_model model": "model",
+	"mustlink_model *model": "&made", "mustlink_model *updated": "&made", "mustlink_index index": "index",
+	"mustlink_index *index": "&made",
+	"char *buffer":          "text", "void *buffer": "text", "int64_t capacity": "sizeof text",
+	"int64_t *size": "&size", "const void *bytes": "text", "int64_t size": "size",
+	"int64_t *dimensions": "&size", "int64_t *features": "&size", "const int64_t *label": "label",
+	"int64_t rows": "N", "int64_t must": "2", "int64_t cannot": "2", "uint64_t seed": "1",
+	"int64_t *pair": "drawn", "const int64_t *pair": "pair", "int64_t pairs": "4", "double *out": "squared",
+	"int64_t neighbors": "2", "int64_t *measured_neighbors": "&size", "int64_t k": "2",
+	"double recall": "0.9", "int64_t *neighbor": "drawn", "double *distance": "out",
+	"double *measured":              "squared",
+	"const mustlink_points *points": "&points", "const mustlink_points *x": "&points",
+	"const mustlink_points *y": "&points", "const mustlink_links *links": "&links",
 	"const mustlink_control *control": "&control", "const mustlink_matrix *out": "&matrix",
 }
 
@@ -117,7 +129,9 @@ func hostileCalls(header string) ([]string, error) {
 			}
 			args[i], none[i] = value, "0"
 		}
-		call := func(values []string) string { return fmt.Sprintf("code = %s(%s);", name, strings.Join(values, ", ")) }
+		call := func(values []string) string {
+			return fmt.Sprintf("code = %s(%s);", name, strings.Join(values, ", "))
+		}
 		calls = append(calls, call(args), call(none))
 		for i, declared := range list {
 			for _, value := range hostileValues(declared) {
@@ -128,7 +142,9 @@ func hostileCalls(header string) ([]string, error) {
 			for _, m := range members[kind] {
 				field := strings.TrimLeft(m[strings.LastIndexAny(m, " *")+1:], "*")
 				for _, value := range hostileValues(m) {
-					calls = append(calls, fmt.Sprintf("%s.%s = %s; %s", strings.TrimPrefix(args[i], "&"), field, value, call(args)))
+					calls = append(calls,
+						fmt.Sprintf("%s.%s = %s; %s", strings.TrimPrefix(args[i], "&"), field, value,
+							call(args)))
 				}
 			}
 		}

@@ -32,7 +32,8 @@ const (
 	trace         // a panic, a fatal error of the runtime, or the end by a signal
 	hang          // no end within the patience
 	peak          // more memory than that of an idle program and twice the limit
-	wrong         // a wrong result without a word: not finite, all distances equal, a damaged or forgotten file
+	// a wrong result without a word: not finite, all distances equal, a damaged or forgotten file
+	wrong
 	classes
 )
 
@@ -67,7 +68,8 @@ func (p program) run(dir, stdin string, args ...string) (ended, error) {
 	} else if is && exit.ProcessState == nil {
 		return ended{}, err
 	}
-	return ended{cmd.ProcessState.ExitCode(), ctx.Err() != nil, stderr.String(), stdout.String(), peakOf(cmd.ProcessState)}, nil
+	return ended{cmd.ProcessState.ExitCode(), ctx.Err() != nil, stderr.String(), stdout.String(),
+		peakOf(cmd.ProcessState)}, nil
 }
 
 // idle returns the memory of a program that does nothing.

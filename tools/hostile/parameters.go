@@ -16,8 +16,10 @@ var extreme = []string{"0", "-1", "1e-300", "1e300", "NaN", "Inf"}
 
 // settings are parameters under which others act, by method.
 var settings = map[string][]string{
-	"krca": {"form=spectral"}, "lleratio": {"mode=linear"}, "gml": {"prior=spectral", "prior=datadep"}, "mmc": {"diagonal=true"},
-	"spectral": {"kind=order", "kind=alignment", "kind=eigenmaps"}, "npkl": {"loss=hl"}, "kbeta": {"landmarks=12"},
+	"krca": {"form=spectral"}, "lleratio": {"mode=linear"}, "gml": {"prior=spectral", "prior=datadep"},
+	"mmc":      {"diagonal=true"},
+	"spectral": {"kind=order", "kind=alignment", "kind=eigenmaps"}, "npkl": {"loss=hl"},
+	"kbeta": {"landmarks=12"},
 }
 
 // setting is a fit with one extreme parameter.
@@ -82,20 +84,25 @@ func runParameters(c *campaign, p program, t *tally) error {
 		return fmt.Errorf("%d settings in the help of parameters: want all", len(list))
 	}
 	if c.settings > 0 {
-		rand.New(rand.NewPCG(c.seed, 0)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		rand.New(rand.NewPCG(c.seed, 0)).Shuffle(len(list), func(i, j int) {
+			list[i], list[j] = list[j], list[i]
+		})
 		list = list[:c.settings]
 	}
 	idle, err := p.idle()
 	if err != nil {
 		return err
 	}
-	return c.each(len(list), func(dir string) error { return write(dir, "data.csv", table(40, 3, c.seed)) }, func(dir string, i int) error {
+	return c.each(len(list), func(dir string) error {
+		return write(dir, "data.csv", table(40, 3, c.seed))
+	}, func(dir string, i int) error {
 		return list[i].try(c, p, t, dir, idle)
 	})
 }
 
 func (s setting) try(c *campaign, p program, t *tally, dir string, idle int64) error {
-	args := append([]string{"fit", "-q", "-m", s.method, "-i", "data.csv", "--links-from-labels", "12", "--no-verdict", "--memory-limit", "100MB", "-o", "m.mlk"}, s.flags...)
+	args := append([]string{"fit", "-q", "-m", s.method, "-i", "data.csv", "--links-from-labels", "12",
+		"--no-verdict", "--memory-limit", "100MB", "-o", "m.mlk"}, s.flags...)
 	if s.method == "mlkr" {
 		args = append(args, "--targets", "labels")
 	}
@@ -106,7 +113,8 @@ func (s setting) try(c *campaign, p program, t *tally, dir string, idle int64) e
 	noted := strings.Contains(o.stderr, "all learned distances")
 	result := classify(o, idle)
 	if result == done {
-		if o, err = p.run(dir, "", "embed", "-q", "m.mlk", "-i", "data.csv", "-o", "e.csv", "--memory-limit", "100MB"); err != nil {
+		if o, err = p.run(dir, "", "embed", "-q", "m.mlk", "-i", "data.csv", "-o", "e.csv", "--memory-limit",
+			"100MB"); err != nil {
 			return err
 		}
 		switch result = classify(o, idle); result {

@@ -21,30 +21,56 @@ type specimen struct {
 // Commands by what FILE is.
 var (
 	dataLines = []string{
-		"fit -m krca -i FILE -c links.csv -o out.mlk", "fit -m kbeta -i FILE --links-from-labels 5 -o out.mlk", "fit -m forest -i FILE -c links.csv -o out.mlk",
-		"fit -m npkl -i FILE -c links.csv -o out.mlk", "fit -m itml -i FILE -c links.csv --prepare none -o out.mlk", "fit -m rca -i FILE -c links.csv --standardize -o out.mlk",
-		"fit -m krca -i FILE -c links.csv --tfidf -o out.mlk", "embed krca.mlk -i FILE -o out.csv", "embed table.mlk -i FILE -o out.npy", "gram krca.mlk -i FILE -o out.npy",
-		"distance krca.mlk -i FILE --pairs pairs.csv -o out.csv", "cluster -i FILE -n 2 -o out.csv", "cluster table.mlk -i FILE -n 2 -o out.csv",
-		"cluster -a constrained -c links.csv -i FILE -n 2 -o out.csv", "cluster -i FILE -n 2 --stream -o out.csv",
-		"classify --train FILE -i FILE -o out.csv", "classify krca.mlk --train data.csv -i FILE -o out.csv", "neighbors krca.mlk --train FILE -i FILE -k 2 -o out.csv",
-		"neighbors krca.mlk --train FILE -i data.csv -k 2 --approximate recall=.9 -o out.npy", "check -i FILE -c links.csv", "check -i FILE --json",
-		"inspect krca.mlk -i FILE -c links.csv", "plot -i FILE -c links.csv -o out.svg", "plot krca.mlk -i FILE -o out.png", "report -i FILE -c links.csv -o out.html",
-		"suggest -i FILE -n 3 -o out.csv", "suggest krca.mlk -i FILE -n 3 -o out.csv", "select -i FILE -c links.csv --methods krca,rca --folds 2 -o out.mlk",
-		"links make -i FILE --pairs 5 -o out.csv", "links close -i FILE -c links.csv -o out.csv", "update krca.mlk -i FILE -c links.csv -o out.mlk",
-		"pairs krca.mlk -i FILE --threshold 1 -o out.csv", "calibrate krca.mlk -i FILE -c links.csv -o out.mlk", "score --truth FILE --predicted data.csv",
+		"fit -m krca -i FILE -c links.csv -o out.mlk",
+		"fit -m kbeta -i FILE --links-from-labels 5 -o out.mlk",
+		"fit -m forest -i FILE -c links.csv -o out.mlk",
+		"fit -m npkl -i FILE -c links.csv -o out.mlk",
+		"fit -m itml -i FILE -c links.csv --prepare none -o out.mlk",
+		"fit -m rca -i FILE -c links.csv --standardize -o out.mlk",
+		"fit -m krca -i FILE -c links.csv --tfidf -o out.mlk", "embed krca.mlk -i FILE -o out.csv",
+		"embed table.mlk -i FILE -o out.npy", "gram krca.mlk -i FILE -o out.npy",
+		"distance krca.mlk -i FILE --pairs pairs.csv -o out.csv", "cluster -i FILE -n 2 -o out.csv",
+		"cluster table.mlk -i FILE -n 2 -o out.csv",
+		"cluster -a constrained -c links.csv -i FILE -n 2 -o out.csv",
+		"cluster -i FILE -n 2 --stream -o out.csv",
+		"classify --train FILE -i FILE -o out.csv", "classify krca.mlk --train data.csv -i FILE -o out.csv",
+		"neighbors krca.mlk --train FILE -i FILE -k 2 -o out.csv",
+		"neighbors krca.mlk --train FILE -i data.csv -k 2 --approximate recall=.9 -o out.npy",
+		"check -i FILE -c links.csv", "check -i FILE --json",
+		"inspect krca.mlk -i FILE -c links.csv", "plot -i FILE -c links.csv -o out.svg",
+		"plot krca.mlk -i FILE -o out.png", "report -i FILE -c links.csv -o out.html",
+		"suggest -i FILE -n 3 -o out.csv", "suggest krca.mlk -i FILE -n 3 -o out.csv",
+		"select -i FILE -c links.csv --methods krca,rca --folds 2 -o out.mlk",
+		"links make -i FILE --pairs 5 -o out.csv", "links close -i FILE -c links.csv -o out.csv",
+		"update krca.mlk -i FILE -c links.csv -o out.mlk",
+		"pairs krca.mlk -i FILE --threshold 1 -o out.csv",
+		"calibrate krca.mlk -i FILE -c links.csv -o out.mlk", "score --truth FILE --predicted data.csv",
 	}
 	linkLines = []string{
-		"fit -m krca -i data.csv -c FILE -o out.mlk", "fit -m itml -i data.csv -c FILE -o out.mlk", "fit -m krca -i data.csv -c FILE --drop-suspicious 0.1 -o out.mlk",
-		"inspect krca.mlk -i data.csv -c FILE", "links close -i data.csv -c FILE -o out.csv", "links close -n 40 -c FILE -o out.csv", "calibrate krca.mlk -i data.csv -c FILE -o out.mlk",
-		"update krca.mlk -i data.csv -c FILE -o out.mlk", "plot -i data.csv -c FILE -o out.svg", "report krca.mlk -i data.csv -c FILE -o out.html", "check -i data.csv -c FILE",
-		"suggest -i data.csv -c FILE -n 3 -o out.csv", "suggest -i data.csv -c FILE --interactive --classes 2", "cluster -a constrained -i data.csv -c FILE -n 2 -o out.csv",
-		"select -i data.csv -c FILE --methods krca,rca --folds 2 -o out.mlk", "distance krca.mlk -i data.csv --pairs FILE -o out.csv",
+		"fit -m krca -i data.csv -c FILE -o out.mlk", "fit -m itml -i data.csv -c FILE -o out.mlk",
+		"fit -m krca -i data.csv -c FILE --drop-suspicious 0.1 -o out.mlk",
+		"inspect krca.mlk -i data.csv -c FILE", "links close -i data.csv -c FILE -o out.csv",
+		"links close -n 40 -c FILE -o out.csv", "calibrate krca.mlk -i data.csv -c FILE -o out.mlk",
+		"update krca.mlk -i data.csv -c FILE -o out.mlk", "plot -i data.csv -c FILE -o out.svg",
+		"report krca.mlk -i data.csv -c FILE -o out.html", "check -i data.csv -c FILE",
+		"suggest -i data.csv -c FILE -n 3 -o out.csv",
+		"suggest -i data.csv -c FILE --interactive --classes 2",
+		"cluster -a constrained -i data.csv -c FILE -n 2 -o out.csv",
+		"select -i data.csv -c FILE --methods krca,rca --folds 2 -o out.mlk",
+		"distance krca.mlk -i data.csv --pairs FILE -o out.csv",
 	}
 	modelLines = []string{
-		"inspect FILE", "inspect FILE --json", "export FILE -o out.onnx", "export FILE -o out.onnx --precision single", "export FILE -o out.json", "export FILE -o out.sql", "embed FILE -i data.csv -o out.csv", "gram FILE -i data.csv -o out.npy", "distance FILE -i data.csv --pairs pairs.csv -o out.csv",
-		"cluster FILE -i data.csv -n 2 -o out.csv", "classify FILE --train data.csv -i data.csv -o out.csv", "neighbors FILE --train data.csv -i data.csv -o out.csv", "update FILE -i data.csv -c links.csv -o out.mlk",
-		"plot FILE -i data.csv -o out.svg", "plot FILE --spectrum -o out.svg", "report FILE -i data.csv -c links.csv -o out.html", "suggest FILE -i data.csv -n 3 -o out.csv",
-		"pairs FILE -i data.csv --threshold 1 -o out.csv", "calibrate FILE -i data.csv -c links.csv -o out.mlk", "inspect FILE -i data.csv -c links.csv",
+		"inspect FILE", "inspect FILE --json", "export FILE -o out.onnx",
+		"export FILE -o out.onnx --precision single", "export FILE -o out.json", "export FILE -o out.sql",
+		"embed FILE -i data.csv -o out.csv", "gram FILE -i data.csv -o out.npy",
+		"distance FILE -i data.csv --pairs pairs.csv -o out.csv",
+		"cluster FILE -i data.csv -n 2 -o out.csv", "classify FILE --train data.csv -i data.csv -o out.csv",
+		"neighbors FILE --train data.csv -i data.csv -o out.csv",
+		"update FILE -i data.csv -c links.csv -o out.mlk",
+		"plot FILE -i data.csv -o out.svg", "plot FILE --spectrum -o out.svg",
+		"report FILE -i data.csv -c links.csv -o out.html", "suggest FILE -i data.csv -n 3 -o out.csv",
+		"pairs FILE -i data.csv --threshold 1 -o out.csv",
+		"calibrate FILE -i data.csv -c links.csv -o out.mlk", "inspect FILE -i data.csv -c links.csv",
 	}
 	embeddingLines = []string{"score --truth data.csv --embedding FILE"}
 )
@@ -60,7 +86,9 @@ func wellFormed(dir string) error {
 	}
 	data := table(40, 3, 1)
 	err := write(dir, "data.csv", data)
-	for name, text := range map[string]string{"links.csv": links.String(), "pairs.csv": pairs.String(), "mixed.csv": mixed(), "points.csv": strings.NewReplacer(",label", "", ",1\n", "\n", ",2\n", "\n").Replace(data)} {
+	for name, text := range map[string]string{"links.csv": links.String(), "pairs.csv": pairs.String(),
+		"mixed.csv":  mixed(),
+		"points.csv": strings.NewReplacer(",label", "", ",1\n", "\n", ",2\n", "\n").Replace(data)} {
 		if err == nil {
 			err = write(dir, name, text)
 		}
@@ -74,7 +102,8 @@ func mixed() string {
 	s.WriteString("id,size,color,day,note,label\n")
 	for i := range 40 {
 		gap := []string{fmt.Sprint(float64(i) / 3), "NA"}[(i%9)/8]
-		fmt.Fprintf(&s, "p%d,%s,%s,2024-%02d-%02d,\"word %d, more\",%d\n", i, gap, []string{"red", "green", "blue"}[i%3], 1+i%12, 1+i%28, i%5, 1+i%2)
+		fmt.Fprintf(&s, "p%d,%s,%s,2024-%02d-%02d,\"word %d, more\",%d\n", i, gap,
+			[]string{"red", "green", "blue"}[i%3], 1+i%12, 1+i%28, i%5, 1+i%2)
 	}
 	return s.String()
 }
@@ -92,17 +121,27 @@ var made = []struct {
 	{"fit -m npkl -i data.csv -c links.csv -o FILE", "npkl.mlk", modelLines},
 	{"fit -m blend -i data.csv -c links.csv -o FILE", "blend.mlk", modelLines},
 	{"fit -m itml -k rbf:sigma=mean -i data.csv -c links.csv -o FILE", "itml.mlk", modelLines},
-	{"calibrate krca.mlk -i data.csv -c links.csv -o FILE", "calibrated.mlk", append([]string{"pairs FILE -i data.csv --precision .9 -o out.csv"}, modelLines...)},
+	{"calibrate krca.mlk -i data.csv -c links.csv -o FILE", "calibrated.mlk",
+		append([]string{"pairs FILE -i data.csv --precision .9 -o out.csv"}, modelLines...)},
 	{"embed krca.mlk -i data.csv -o FILE", "coordinates.npy", append(embeddingLines, dataLines...)},
-	{"embed krca.mlk -i data.csv --precision single -o FILE", "single.npy", append(embeddingLines, dataLines...)},
+	{"embed krca.mlk -i data.csv --precision single -o FILE", "single.npy",
+		append(embeddingLines, dataLines...)},
 	{"embed krca.mlk -i data.csv -o FILE", "coordinates.parquet", append(embeddingLines, dataLines...)},
 	{"embed table.mlk -i mixed.csv -o FILE", "named.parquet", dataLines},
 	{"embed krca.mlk -i data.csv -o FILE", "coordinates.arrow", append(embeddingLines, dataLines...)},
 	{"embed table.mlk -i mixed.csv -o FILE", "named.feather", dataLines},
-	{"gram krca.mlk -i data.csv -o FILE", "gram.npy", []string{"fit -m krca --gram -i FILE -c links.csv -o out.mlk", "cluster --gram -a kernel -i FILE -n 2 -o out.csv", "fit -m npkl -p graph=@FILE -i data.csv -c links.csv -o out.mlk"}},
-	{"gram krca.mlk -i data.csv -o FILE", "gram.csv", []string{"fit -m krca --gram -i FILE -c links.csv -o out.mlk", "fit -m spectral -p graph=@FILE -i data.csv -c links.csv -o out.mlk"}},
-	{"neighbors krca.mlk --train data.csv -i data.csv -k 2 --approximate recall=.9 --index FILE -o out.csv", "data.index", []string{"neighbors krca.mlk --train data.csv -i data.csv -k 2 --approximate recall=.9 --index FILE -o out.csv", "inspect FILE", "embed FILE -i data.csv -o out.csv"}},
-	{"select -i data.csv -c links.csv --methods krca,rca --folds 2 --state FILE -o out.mlk", "trials.jsonl", []string{"select -i data.csv -c links.csv --methods krca,rca --folds 2 --state FILE -o out.mlk"}},
+	{"gram krca.mlk -i data.csv -o FILE", "gram.npy",
+		[]string{"fit -m krca --gram -i FILE -c links.csv -o out.mlk",
+			"cluster --gram -a kernel -i FILE -n 2 -o out.csv",
+			"fit -m npkl -p graph=@FILE -i data.csv -c links.csv -o out.mlk"}},
+	{"gram krca.mlk -i data.csv -o FILE", "gram.csv",
+		[]string{"fit -m krca --gram -i FILE -c links.csv -o out.mlk",
+			"fit -m spectral -p graph=@FILE -i data.csv -c links.csv -o out.mlk"}},
+	{"neighbors krca.mlk --train data.csv -i data.csv -k 2 --approximate recall=.9 --index FILE -o out.csv",
+		"data.index", []string{"neighbors krca.mlk --train data.csv -i data.csv -k 2 --approximate " +
+			"recall=.9 --index FILE -o out.csv", "inspect FILE", "embed FILE -i data.csv -o out.csv"}},
+	{"select -i data.csv -c links.csv --methods krca,rca --folds 2 --state FILE -o out.mlk", "trials.jsonl",
+		[]string{"select -i data.csv -c links.csv --methods krca,rca --folds 2 --state FILE -o out.mlk"}},
 }
 
 // specimens writes the sound files to dir and returns all specimens.
@@ -125,7 +164,8 @@ func specimens(p program, dir string) ([]specimen, error) {
 		list = append(list, specimen{m.name, text, m.lines})
 	}
 	for _, s := range list {
-		if at := strings.Index("data.csv coordinates.npy coordinates.parquet named.feather links.csv", s.name); at >= 0 {
+		if at := strings.Index("data.csv coordinates.npy coordinates.parquet named.feather links.csv",
+			s.name); at >= 0 {
 			list = append(list, specimen{s.name + ".gz", packed(s.text), s.lines})
 		}
 	}
@@ -158,7 +198,8 @@ func written() []specimen {
 			fmt.Fprintf(&chunklets, "%d,%c\n", i, 'a'+i%3)
 		}
 	}
-	idx := append([]byte{0, 0, 0x0e, 2}, binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, 40), 3)...)
+	idx := append([]byte{0, 0, 0x0e, 2},
+		binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, 40), 3)...)
 	bytesIDX := []byte{0, 0, 8, 3, 0, 0, 0, 40, 0, 0, 0, 2, 0, 0, 0, 2}
 	for i := range 160 {
 		bytesIDX = append(bytesIDX, byte(i*7))
@@ -168,13 +209,21 @@ func written() []specimen {
 	}
 	return []specimen{
 		{"data.csv", []byte(data), dataLines}, {"mixed.csv", []byte(mixed()), dataLines},
-		{"data.tsv", []byte(strings.ReplaceAll(data, ",", "\t")), dataLines}, {"semicolons.csv", []byte(strings.NewReplacer(",", ";", ".", ",").Replace(data)), dataLines},
-		{"data.svm", []byte(svm.String()), dataLines}, {"data.fasta", []byte(fasta.String()), dataLines}, {"data.idx", idx, dataLines}, {"images-idx3-ubyte", bytesIDX, dataLines},
-		{"links.csv", []byte(links.String()), linkLines}, {"chunklets.csv", []byte(chunklets.String()), linkLines},
-		{"triplets.csv", []byte(triplets.String()), append(fit("gml", "--triplets"), fit("scml", "--triplets")...)}, {"quadruplets.csv", []byte(quadruplets.String()), fit("lsml", "--quadruplets")},
+		{"data.tsv", []byte(strings.ReplaceAll(data, ",", "\t")), dataLines},
+		{"semicolons.csv", []byte(strings.NewReplacer(",", ";", ".", ",").Replace(data)), dataLines},
+		{"data.svm", []byte(svm.String()), dataLines}, {"data.fasta", []byte(fasta.String()), dataLines},
+		{"data.idx", idx, dataLines}, {"images-idx3-ubyte", bytesIDX, dataLines},
+		{"links.csv", []byte(links.String()), linkLines},
+		{"chunklets.csv", []byte(chunklets.String()), linkLines},
+		{"triplets.csv", []byte(triplets.String()),
+			append(fit("gml", "--triplets"), fit("scml", "--triplets")...)},
+		{"quadruplets.csv", []byte(quadruplets.String()), fit("lsml", "--quadruplets")},
 		{"targets.csv", []byte(targets.String()), fit("mlkr", "--targets")},
-		{"labels.csv", []byte(labels.String()), []string{"fit -m krca -i points.csv --labels FILE --links-from-labels 5 -o out.mlk", "score --truth FILE --predicted data.csv", "score --truth data.csv --predicted FILE"}},
-		{"rows.txt", []byte(rows.String()), []string{"fit -m kbeta -p landmarks=@FILE -i data.csv -c links.csv -o out.mlk"}},
+		{"labels.csv", []byte(labels.String()),
+			[]string{"fit -m krca -i points.csv --labels FILE --links-from-labels 5 -o out.mlk",
+				"score --truth FILE --predicted data.csv", "score --truth data.csv --predicted FILE"}},
+		{"rows.txt", []byte(rows.String()),
+			[]string{"fit -m kbeta -p landmarks=@FILE -i data.csv -c links.csv -o out.mlk"}},
 	}
 }
 

@@ -24,7 +24,8 @@ func (t *tally) add(list io.Writer, c class, what string, o ended) {
 	defer t.mu.Unlock()
 	t.counts[c]++
 	if c >= t.from {
-		fmt.Fprintf(list, "%s, %s, %s: %s\n\tcode %d, %d MiB: %s\n", t.part, t.build, names[c], what, o.code, o.peak>>20, first(o.stderr))
+		fmt.Fprintf(list, "%s, %s, %s: %s\n\tcode %d, %d MiB: %s\n", t.part, t.build, names[c], what, o.code,
+			o.peak>>20, first(o.stderr))
 	}
 }
 

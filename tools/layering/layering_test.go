@@ -34,10 +34,12 @@ func TestLaboratory(t *testing.T) {
 		t.Error(f)
 	}
 	tree := fstest.MapFS{
-		"up.go":   &fstest.MapFile{Data: []byte("package x\n\nimport _ \"" + Module + "/cmd/mustlink/internal/train\"\n")},
+		"up.go": &fstest.MapFile{Data: []byte("package x\n\nimport _ \"" + Module +
+			"/cmd/mustlink/internal/train\"\n")},
 		"fine.go": &fstest.MapFile{Data: []byte("package x\n\nimport _ \"" + Module + "/internal/view\"\n")},
 	}
-	if faults, files, err = ScanLaboratory(tree); err != nil || files != 2 || len(faults) != 1 || !strings.Contains(faults[0], "up.go: imports cmd/mustlink/internal/train") {
+	if faults, files, err = ScanLaboratory(tree); err != nil || files != 2 || len(faults) != 1 ||
+		!strings.Contains(faults[0], "up.go: imports cmd/mustlink/internal/train") {
 		t.Errorf("%d files, faults %q, error %v: want that of up.go", files, faults, err)
 	}
 }
@@ -68,7 +70,8 @@ func TestPureGoHoldsNoAssembly(t *testing.T) {
 // without the noasm tag.
 func TestAssemblyIsVisible(t *testing.T) {
 	out := goList(t, "-f", `{{join .SFiles " "}}`, "-test=false", "gonum.org/v1/gonum/internal/asm/f64")
-	pure := goList(t, "-tags", "purego,noasm", "-f", `{{join .SFiles " "}}`, "gonum.org/v1/gonum/internal/asm/f64")
+	pure := goList(t, "-tags", "purego,noasm", "-f", `{{join .SFiles " "}}`,
+		"gonum.org/v1/gonum/internal/asm/f64")
 	if strings.TrimSpace(pure) != "" {
 		t.Errorf("noasm leaves %q", pure)
 	}
@@ -239,23 +242,31 @@ func TestCheck(t *testing.T) {
 func TestScan(t *testing.T) {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	tree := fstest.MapFS{
-		"engine/kernel/up.go":           file("//go:build never\n\npackage kernel\n\nimport _ \"" + Module + "/algorithms/krca\"\n"),
-		"engine/kernel/env.go":          file("package kernel\n\nimport system \"os\"\n\nvar X = system.Getenv(\"X\")\n"),
-		"engine/kernel/print.go":        file("package kernel\n\nimport \"fmt\"\n\nfunc f() { fmt.Println(); println() }\n"),
-		"engine/kernel/fine.go":         file("package kernel\n\nimport (\"fmt\"; \"os\")\n\nfunc g() string { _ = os.Remove; return fmt.Sprint() }\n"),
-		"engine/kernel/env_test.go":     file("package kernel\n\nimport \"os\"\n\nvar Y = os.Getenv(\"Y\")\n"),
-		"algorithms/krca/flags.go":      file("package krca\n\nimport _ \"flag\"\n"),
-		"algorithms/krca/dot.go":        file("package krca\n\nimport . \"os\"\n\nvar _ = Args\n"),
-		"blas/internal/blastest/env.go": file("package blastest\n\nimport \"os\"\n\nvar B = os.Getenv(\"B\")\n"),
-		"cmd/mustlink/main.go":          file("package main\n\nimport (\"flag\"; \"os\")\n\nfunc main() { flag.Parse(); os.Exit(0) }\n"),
-		"tools/go.mod":                  file("module tools\n"),
-		"tools/tool/main.go":            file("no Go at all"),
-		"internal/metamorphic/bad.go":   file("package metamorphic\n\nimport _ \"" + Module + "/engine\"\n"),
-		"asm/_gen/gen.go":               file("package main\n\nimport _ \"" + Module + "/engine\"\n"),
-		"engine/testdata/broken.go":     file("no Go at all"),
-		"cmd/mustlink-beam/go.mod":      file("module other\n"),
-		"cmd/mustlink-beam/broken.go":   file("no Go at all"),
-		"docs/figures/not-a-source.md":  file("package"),
+		"engine/kernel/up.go": file("//go:build never\n\npackage kernel\n\nimport _ \"" + Module +
+			"/algorithms/krca\"\n"),
+		"engine/kernel/env.go": file(
+			"package kernel\n\nimport system \"os\"\n\nvar X = system.Getenv(\"X\")\n"),
+		"engine/kernel/print.go": file(
+			"package kernel\n\nimport \"fmt\"\n\nfunc f() { fmt.Println(); println() }\n"),
+		"engine/kernel/fine.go": file(
+			"package kernel\n\nimport (\"fmt\"; \"os\")\n\nfunc g() string { _ = os.Remove; return " +
+				"fmt.Sprint() }\n"),
+		"engine/kernel/env_test.go": file(
+			"package kernel\n\nimport \"os\"\n\nvar Y = os.Getenv(\"Y\")\n"),
+		"algorithms/krca/flags.go": file("package krca\n\nimport _ \"flag\"\n"),
+		"algorithms/krca/dot.go":   file("package krca\n\nimport . \"os\"\n\nvar _ = Args\n"),
+		"blas/internal/blastest/env.go": file(
+			"package blastest\n\nimport \"os\"\n\nvar B = os.Getenv(\"B\")\n"),
+		"cmd/mustlink/main.go": file(
+			"package main\n\nimport (\"flag\"; \"os\")\n\nfunc main() { flag.Parse(); os.Exit(0) }\n"),
+		"tools/go.mod":                 file("module tools\n"),
+		"tools/tool/main.go":           file("no Go at all"),
+		"internal/metamorphic/bad.go":  file("package metamorphic\n\nimport _ \"" + Module + "/engine\"\n"),
+		"asm/_gen/gen.go":              file("package main\n\nimport _ \"" + Module + "/engine\"\n"),
+		"engine/testdata/broken.go":    file("no Go at all"),
+		"cmd/mustlink-beam/go.mod":     file("module other\n"),
+		"cmd/mustlink-beam/broken.go":  file("no Go at all"),
+		"docs/figures/not-a-source.md": file("package"),
 	}
 	faults, files, err := Scan(tree)
 	if err != nil {

@@ -31,7 +31,8 @@ func TestNames(t *testing.T) {
 		t.Fatalf("%d names of packages, error %v", len(folders), err)
 	}
 	for _, pair := range alike(slices.Sorted(maps.Keys(folders))) {
-		t.Errorf("%s and %s differ by an ending: want names that differ in the word", folders[pair[0]], folders[pair[1]])
+		t.Errorf("%s and %s differ by an ending: want names that differ in the word", folders[pair[0]],
+			folders[pair[1]])
 	}
 	if got := alike([]string{"draw", "drawing", "fit", "lle", "lleratio", "fittest"}); len(got) != 1 {
 		t.Errorf("got %q: want draw and drawing alone", got)

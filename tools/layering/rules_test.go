@@ -106,8 +106,9 @@ var commandRank = map[string]int{
 
 // modules that the library may import, and modules that only its tests may import.
 var (
-	libraryModules = []string{"gonum.org/v1/gonum", "gonum.org/v1/netlib", "golang.org/x/sync", "github.com/klauspost/cpuid/v2"}
-	testModules    = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
+	libraryModules = []string{"gonum.org/v1/gonum", "gonum.org/v1/netlib", "golang.org/x/sync",
+		"github.com/klauspost/cpuid/v2"}
+	testModules = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
 )
 
 // arrow and parquet are the only packages of the library that use other libraries: leaves, which
@@ -120,10 +121,12 @@ const (
 )
 
 var leafPackages = map[string][]string{
-	arrow: {"github.com/google/flatbuffers/go", "github.com/klauspost/compress/zstd", "github.com/pierrec/lz4/v4"},
+	arrow: {"github.com/google/flatbuffers/go", "github.com/klauspost/compress/zstd",
+		"github.com/pierrec/lz4/v4"},
 	parquet: {
 		"github.com/klauspost/compress/snappy", "github.com/klauspost/compress/zstd",
-		"github.com/parquet-go/parquet-go/deprecated", "github.com/parquet-go/parquet-go/encoding/thrift", "github.com/parquet-go/parquet-go/format",
+		"github.com/parquet-go/parquet-go/deprecated", "github.com/parquet-go/parquet-go/encoding/thrift",
+		"github.com/parquet-go/parquet-go/format",
 		"github.com/pierrec/lz4/v4",
 	},
 }
@@ -135,7 +138,8 @@ var leafReferences = map[string][]string{
 }
 
 // testTools are imported by the tests of all floors, and by the packages that support these tests.
-var testTools = []string{"internal/propertytest", "internal/racetest", "internal/difftest", "internal/tabletest"}
+var testTools = []string{"internal/propertytest", "internal/racetest", "internal/difftest",
+	"internal/tabletest"}
 
 // Check returns one message for every import of the package pkg that breaks the order,
 // none if all is well. pkg is relative to the module ("" its root, "engine/kernel");
@@ -151,7 +155,8 @@ func Check(pkg string, imports []string, test bool) []string {
 	}
 	if floor == floorEngine && !test {
 		if _, ranked := engineRank[pkg]; !ranked {
-			return []string{fmt.Sprintf("package %q has no rank in the engine: add one in tools/layering", pkg)}
+			return []string{fmt.Sprintf("package %q has no rank in the engine: add one in tools/layering",
+				pkg)}
 		}
 	}
 	var faults []string
@@ -224,7 +229,8 @@ func checkCommand(pkg, target string) string {
 	return ""
 }
 
-var learningPackages = []string{"engine/links", "engine/score", "engine/model", "engine/dataset", arrow, parquet}
+var learningPackages = []string{"engine/links", "engine/score", "engine/model", "engine/dataset", arrow,
+	parquet}
 
 // checkEngine checks an import between two packages of the engine.
 func checkEngine(pkg, target string) string {
@@ -259,7 +265,8 @@ func checkAlgorithms(pkg, target string) string {
 		return ""
 	case method(target) == "catalog" || slices.Contains(aboveCatalog, method(target)):
 		return "the catalog is above the methods"
-	case method(pkg) == "catalog" || slices.Contains(aboveMethods, method(pkg)) && !slices.Contains(aboveMethods, method(target)):
+	case method(pkg) == "catalog" || slices.Contains(aboveMethods, method(pkg)) &&
+		!slices.Contains(aboveMethods, method(target)):
 		return ""
 	}
 	return "no method imports another"

@@ -23,7 +23,8 @@ func ScanLaboratory(root fs.FS) (faults []string, files int, err error) {
 }
 
 // walk calls scan for the files that [Scan] reads.
-func walk(root fs.FS, scan func(root fs.FS, name string) ([]string, error)) (faults []string, files int, err error) {
+func walk(root fs.FS,
+	scan func(root fs.FS, name string) ([]string, error)) (faults []string, files int, err error) {
 	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -47,7 +48,8 @@ func walk(root fs.FS, scan func(root fs.FS, name string) ([]string, error)) (fau
 // SkipFolder reports whether the go tool, or this module, skips a folder below root: see [Scan].
 func SkipFolder(root fs.FS, name string) bool {
 	base := path.Base(name)
-	if base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+	if base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") ||
+		strings.HasPrefix(base, "_") {
 		return true
 	}
 	_, err := fs.Stat(root, path.Join(name, "go.mod"))
@@ -114,7 +116,8 @@ func checkInternal(name string, imports []string) []string {
 	var faults []string
 	for _, imp := range imports {
 		if !standard(imp) {
-			faults = append(faults, name+": imports "+display(imp)+": packages below internal/ use the standard library only")
+			faults = append(faults,
+				name+": imports "+display(imp)+": packages below internal/ use the standard library only")
 		}
 	}
 	return faults

@@ -69,7 +69,8 @@ func automatic() catalog.Method {
 	var m catalog.Method
 	m.About = algorithms.About{
 		Name: "auto", Title: "AutoMetric", UsesCannotLinks: true, Pairwise: true,
-		Summary:       "A metric by the method that the links suggest: Blend for links of both kinds, KRCA for must-links alone, ITML for cannot-links alone",
+		Summary: "A metric by the method that the links suggest: Blend for links of both kinds, KRCA " +
+			"for must-links alone, ITML for cannot-links alone",
 		Paper:         "The attribute method_ names it",
 		DefaultKernel: "the method's",
 	}
@@ -93,7 +94,8 @@ func ofMethod(m catalog.Method) []parameter {
 			one.kind = graphs + " or str"
 		}
 		if p.Name == "dims" { // scikit-learn's name, which is None unless it is given
-			one.name, one.hint, one.kind, one.value = "n_components", one.hint+" | None", one.kind+" or None", "None"
+			one.name, one.hint, one.kind, one.value = "n_components", one.hint+" | None", one.kind+" or None",
+				"None"
 			one.help += ". None: " + one.known
 		}
 		out = append(out, one)
@@ -164,29 +166,45 @@ const preparing = `what is done with columns before the fit, and with those of n
 
 // common returns the parameters of all methods.
 func common(m catalog.Method) []parameter {
-	count := "number of links of each kind to draw from y. \"all\": all that y implies. None: as many as there are points, or all if these are fewer"
+	count := "number of links of each kind to draw from y. \"all\": all that y implies. None: as many as " +
+		"there are points, or all if these are fewer"
 	if !m.Pairwise {
 		count = "number of links of each kind to draw from y. None or \"all\": all that y implies"
 	}
 	all := []parameter{
 		{name: "prepare", hint: `Literal["auto", "none"] | dict[str, Any]`, value: `"auto"`, help: preparing},
-		{name: "standardize", hint: "bool", value: "False", help: "scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform"},
+		{name: "standardize", hint: "bool", value: "False",
+			help: "scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit " +
+				"and transform"},
 		{name: "n_links", hint: `int | Literal["all"] | None`, value: "None", help: count},
-		{name: "unlabeled", hint: "Any", value: "None", kind: "object", help: "one more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway"},
-		{name: "hold_out", hint: "int", value: "0", help: "number of further fits, each without a part of the " +
-			"linked rows, that assess the metric by the links of these rows, as verdict_ says. 5 is usual; 1: a " +
-			"single fit without a fifth of the linked rows. Range: >= 0"},
-		{name: "preprocessor", hint: "Any", value: "None", kind: "array-like or callable or None", help: "the points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices. None: there are no indices"},
-		{name: "random_state", hint: "Any", value: "1", kind: "int or RandomState or None", help: "seed of all random choices. None: 1, so that a fit is the same every time"},
-		{name: "n_jobs", hint: "int | None", value: "None", help: "number of workers. None or -1: all processors. Results do not depend on it"},
-		{name: "memory_limit", hint: "int | None", value: "None", help: "maximum number of bytes of one request. None: no limit"},
-		{name: "verbose", hint: "bool | int", value: "False", help: "whether a fit writes lines about its progress to stderr"},
+		{name: "unlabeled", hint: "Any", value: "None", kind: "object",
+			help: "one more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway"},
+		{name: "hold_out", hint: "int", value: "0",
+			help: "number of further fits, each without a part of the " +
+				"linked rows, that assess the metric by the links of these rows, as verdict_ says. 5 is " +
+				"usual; " +
+				"1: a " +
+				"single fit without a fifth of the linked rows. Range: >= 0"},
+		{name: "preprocessor", hint: "Any", value: "None", kind: "array-like or callable or None",
+			help: "the points that indices instead of points mean: an array of shape (n, n_features), or a " +
+				"function that returns the points of indices. None: there are no indices"},
+		{name: "random_state", hint: "Any", value: "1", kind: "int or RandomState or None",
+			help: "seed of all random choices. None: 1, so that a fit is the same every time"},
+		{name: "n_jobs", hint: "int | None", value: "None",
+			help: "number of workers. None or -1: all processors. Results do not depend on it"},
+		{name: "memory_limit", hint: "int | None", value: "None",
+			help: "maximum number of bytes of one request. None: no limit"},
+		{name: "verbose", hint: "bool | int", value: "False",
+			help: "whether a fit writes lines about its progress to stderr"},
 	}
 	if hasComponents(m) {
-		all = append(all, parameter{name: "dims", hint: "int | None", value: "None", help: "old name of n_components"})
+		all = append(all, parameter{name: "dims", hint: "int | None", value: "None",
+			help: "old name of n_components"})
 	}
 	if m.UsesTargets { // such a method draws no links from labels
-		all = slices.DeleteFunc(all, func(p parameter) bool { return p.name == "n_links" || p.name == "unlabeled" || p.name == "hold_out" })
+		all = slices.DeleteFunc(all, func(p parameter) bool {
+			return p.name == "n_links" || p.name == "unlabeled" || p.name == "hold_out"
+		})
 	}
 	return all
 }
@@ -201,7 +219,8 @@ func class(out *strings.Builder, m catalog.Method) {
 	needs := !m.LinksOptional
 	own := ofMethod(m)
 	all := append(append([]parameter(nil), own...), common(m)...)
-	all = append([]parameter{{name: "kernel", hint: "str | None", value: "None", help: `kernel such as "rbf:sigma=median", or "precomputed". None: ` + kernel(m)}}, all...)
+	all = append([]parameter{{name: "kernel", hint: "str | None", value: "None",
+		help: `kernel such as "rbf:sigma=median", or "precomputed". None: ` + kernel(m)}}, all...)
 	fmt.Fprintf(out, "\n\nclass %s(MetricLearner):\n", m.Title)
 	docstring(out, m, all, needs)
 	fmt.Fprintf(out, "\n    _method = %q\n    _defaults = {\n", m.Name)
@@ -261,13 +280,15 @@ func source(m catalog.Method) string {
 }
 
 func docstring(out *strings.Builder, m catalog.Method, all []parameter, needs bool) {
-	fmt.Fprintf(out, "%s\n\n%s\n\n    Parameters\n    ----------\n", wrapped(`"""`+summary(m)+".", 4), wrapped(source(m)+".", 4))
+	fmt.Fprintf(out, "%s\n\n%s\n\n    Parameters\n    ----------\n", wrapped(`"""`+summary(m)+".", 4),
+		wrapped(source(m)+".", 4))
 	for _, p := range all {
 		of := p.kind
 		if of == "" {
 			of = kind(p.hint)
 		}
-		fmt.Fprintf(out, "    %s : %s, default=%s\n%s\n", p.name, of, p.value, wrapped(sentence(p.help)+".", 8))
+		fmt.Fprintf(out, "    %s : %s, default=%s\n%s\n", p.name, of, p.value,
+			wrapped(sentence(p.help)+".", 8))
 	}
 	out.WriteString(`
     Attributes
@@ -310,10 +331,12 @@ var shapeOnly = map[string]string{"cmvu": "n_links=10", "simplenpkl": ""}
 
 func example(out *strings.Builder, m catalog.Method, needs bool) {
 	if with, is := shapeOnly[m.Name]; is || !needs && !m.UsesTargets {
-		fmt.Fprintf(out, "    >>> %s(%s).fit(X, y).transform(X).shape[0]\n    40\n    \"\"\"\n", m.Title, with)
+		fmt.Fprintf(out, "    >>> %s(%s).fit(X, y).transform(X).shape[0]\n    40\n    \"\"\"\n", m.Title,
+			with)
 		return
 	}
-	fmt.Fprintf(out, "    >>> learner = %s().fit(X, y)\n    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9\n    (40, True)\n    \"\"\"\n", m.Title)
+	fmt.Fprintf(out, "    >>> learner = %s().fit(X, y)\n    >>> learner.transform(X).shape[0], "+
+		"learner.score(X, y) > 0.9\n    (40, True)\n    \"\"\"\n", m.Title)
 }
 
 // upper returns a text whose first letter is upper case.

@@ -67,9 +67,12 @@ func Bill(info *debug.BuildInfo) BOM {
 	b := BOM{Format: "CycloneDX", Spec: "1.6", Version: 1, Components: []Component{}}
 	b.Metadata.Component = component("application", &info.Main)
 	for _, s := range info.Settings {
-		b.Metadata.Component.Properties = append(b.Metadata.Component.Properties, Property{"go:build:" + s.Key, s.Value})
+		b.Metadata.Component.Properties = append(b.Metadata.Component.Properties,
+			Property{"go:build:" + s.Key, s.Value})
 	}
-	b.Components = append(b.Components, Component{Type: "library", Name: "std", Version: info.GoVersion, PURL: "pkg:golang/std@" + info.GoVersion})
+	b.Components = append(b.Components,
+		Component{Type: "library", Name: "std", Version: info.GoVersion,
+			PURL: "pkg:golang/std@" + info.GoVersion})
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
@@ -81,7 +84,8 @@ func Bill(info *debug.BuildInfo) BOM {
 }
 
 func component(kind string, m *debug.Module) Component {
-	c := Component{Type: kind, Name: m.Path, Version: m.Version, PURL: "pkg:golang/" + m.Path + "@" + m.Version}
+	c := Component{Type: kind, Name: m.Path, Version: m.Version, PURL: "pkg:golang/" + m.Path + "@" +
+		m.Version}
 	if m.Sum != "" {
 		c.Properties = []Property{{"go:sum", m.Sum}}
 	}

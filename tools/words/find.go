@@ -10,7 +10,8 @@ import (
 )
 
 // skipped are folders that people do not write, and files that are not looked at.
-var skipped = []string{"bin", "docs/results", "docs/cli.md", "docs/bench-cli.md", "docs/glossary.md", "tools/words/words_test.go"}
+var skipped = []string{"bin", "docs/results", "docs/cli.md", "docs/bench-cli.md", "docs/glossary.md",
+	"tools/words/words_test.go"}
 
 // find returns the pages and help topics below a folder, or its Go files.
 func find(root string, code bool) ([]string, error) {
@@ -20,7 +21,8 @@ func find(root string, code bool) ([]string, error) {
 			return err
 		}
 		base := path.Base(name)
-		if name != "." && (strings.HasPrefix(base, ".") || base == "testdata" || slices.Contains(skipped, name)) {
+		if name != "." && (strings.HasPrefix(base, ".") || base == "testdata" ||
+			slices.Contains(skipped, name)) {
 			if d.IsDir() {
 				return fs.SkipDir
 			}

@@ -7,7 +7,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
+
+// widest is the number of columns of a line of Go, tabs being 4 wide.
+const widest = 110
 
 // key matches a JSON key in a struct tag. Keys belong to file formats and may have any words.
 var key = regexp.MustCompile(`json:"[^"]*"`)
@@ -60,8 +64,41 @@ func checkGo(name, content string) ([]finding, error) {
 		}
 		return true
 	})
+	if !ast.IsGenerated(file) {
+		found = append(found, wide(content, files, file)...)
+	}
 	slices.SortStableFunc(found, func(a, b finding) int { return a.line - b.line })
 	return found, nil
+}
+
+// wide returns the lines of code above 110 columns, tabs being 4 wide, but for those with a literal
+// or a tag of more than 45, which cannot be broken without loss.
+func wide(content string, files *token.FileSet, file *ast.File) []finding {
+	kept := map[int]bool{}
+	keep := func(n ast.Node) {
+		for line := files.Position(n.Pos()).Line; line <= files.Position(n.End()).Line; line++ {
+			kept[line] = true
+		}
+	}
+	for _, group := range file.Comments {
+		for _, c := range group.List {
+			keep(c) // their lines have a limit of their own
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if l, is := n.(*ast.BasicLit); is && (len(l.Value) > 45 || strings.Contains(l.Value, "\n")) {
+			keep(l)
+		}
+		return true
+	})
+	var found []finding
+	for i, line := range strings.Split(content, "\n") {
+		columns := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
+		if columns > widest && !kept[i+1] {
+			found = append(found, finding{i + 1, "wide line", "at most 110 columns"})
+		}
+	}
+	return found
 }
 
 // source returns a group of comments as it stands in the file.

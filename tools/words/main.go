@@ -1,5 +1,5 @@
 // Command words looks for words and phrases that docs/glossary.md replaces by better ones, and for
-// lines of prose that are longer than 100 characters.
+// lines of prose that are longer than 100 characters, or of Go that are wider than 110 columns.
 //
 //	words              the pages (*.md) and help topics of the module in the current folder
 //	words FILE...      these files

@@ -60,7 +60,9 @@ func sentences(p passage) []passage {
 	}
 	for i, line := range strings.Split(prose(item.ReplaceAllString(p.text, "")), "\n") {
 		for _, word := range strings.Fields(line) {
-			if !strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			if !strings.ContainsFunc(word, func(r rune) bool {
+				return unicode.IsLetter(r) || unicode.IsDigit(r)
+			}) {
 				continue
 			}
 			if len(current) == 0 {

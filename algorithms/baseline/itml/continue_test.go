@@ -59,11 +59,13 @@ func addLinksProperty(t *rapid.T) {
 	if rapid.Bool().Draw(t, "triplets") {
 		l.Triplets = []links.Triplet{{I: 0, J: 3, K: 1}, {I: 5, J: 8, K: 4}}
 	}
-	first, second := rapid.IntRange(1, len(list)).Draw(t, "first"), rapid.IntRange(0, len(list)).Draw(t, "second")
+	first, second := rapid.IntRange(1, len(list)).Draw(t, "first"),
+		rapid.IntRange(0, len(list)).Draw(t, "second")
 	second = max(first, second)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	got := enginetest.Reread(t, fittest.Fit[*Model](t, l, x, enginetest.Links(t, n, list[:first])), Decode)
-	for _, part := range [][]links.Link{list[:second], list[second:]} { // the first part repeats links of the model
+	// the first part repeats links of the model
+	for _, part := range [][]links.Link{list[:second], list[second:]} {
 		if len(part) == 0 {
 			continue
 		}
@@ -74,7 +76,8 @@ func addLinksProperty(t *rapid.T) {
 		got = enginetest.Reread(t, added, Decode)
 	}
 	want := fittest.Fit[*Model](t, l, x, enginetest.Links(t, n, list))
-	if got.Params() != want.Params() || got.about.Bounds != want.about.Bounds || got.about.Skipped != want.about.Skipped {
+	if got.Params() != want.Params() || got.about.Bounds != want.about.Bounds ||
+		got.about.Skipped != want.about.Skipped {
 		t.Fatalf("parameters %+v, %+v: want %+v, %+v", got.Params(), got.about, want.Params(), want.about)
 	}
 	if !got.Status().Converged && want.Status().Converged || !(got.Residual() <= 1e-8+10*want.Residual()) {
@@ -140,7 +143,8 @@ func TestRotatedDirections(t *testing.T) {
 		x, _, _ := enginetest.Bands(rt, n+20, 4, 2, rapid.Uint64().Draw(rt, "points"))
 		known := x.Select(rows(n)).(*points.Dense)
 		list := randomLinks(n, rapid.IntRange(8, 20).Draw(rt, "links"), rapid.Uint64().Draw(rt, "seed"))
-		l := Learner{Params: DefaultParams(), Lesson: algorithms.Lesson{Triplets: []links.Triplet{{I: 0, J: 3, K: 1}}}}
+		l := Learner{Params: DefaultParams(),
+			Lesson: algorithms.Lesson{Triplets: []links.Triplet{{I: 0, J: 3, K: 1}}}}
 		l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(rt, "gamma")
 		l.Kernel, _ = kernel.Parse("rbf:sigma=mean")
 		m := fittest.Fit[*Model](rt, l, known, enginetest.Links(rt, n, list[:2]))
@@ -169,7 +173,8 @@ func TestRotatedDirections(t *testing.T) {
 				}
 			}
 		}
-		for _, part := range [][2]int{{0, n}, {n, n + 20}} { // pairs begin with a training point, or with a new one
+		// pairs begin with a training point, or with a new one
+		for _, part := range [][2]int{{0, n}, {n, n + 20}} {
 			off := [2]float64{}
 			for k := range got {
 				for p := part[0]; p < part[1]; p++ {
@@ -177,7 +182,8 @@ func TestRotatedDirections(t *testing.T) {
 				}
 			}
 			if !(off[0] <= 1e-6*slices.Max(want)+10*off[1]) {
-				rt.Fatalf("pairs from %d to %d are up to %g off, with directions computed from scratch %g", part[0], part[1]-1, off[0], off[1])
+				rt.Fatalf("pairs from %d to %d are up to %g off, with directions computed from scratch %g",
+					part[0], part[1]-1, off[0], off[1])
 			}
 		}
 	})
@@ -202,7 +208,8 @@ func projected(t enginetest.Fataler, m *Model, x points.Points, pairs [][2]int) 
 
 // byFormula returns squared distances of the learned kernel k0 - k0 (K0 + P^-1)^-1 k0 = k0 - k0 (I
 // + P K0)^-1 P k0 for the signed multipliers P.
-func byFormula(t enginetest.Fataler, k kernel.Kernel, x *points.Dense, warm *logdetmetric.WarmStart, pairs [][2]int) []float64 {
+func byFormula(t enginetest.Fataler, k kernel.Kernel, x *points.Dense, warm *logdetmetric.WarmStart,
+	pairs [][2]int) []float64 {
 	t.Helper()
 	g, err := k.Gram(context.Background(), enginetest.New(t, 1), x)
 	if err != nil {
@@ -238,7 +245,8 @@ func byFormula(t enginetest.Fataler, k kernel.Kernel, x *points.Dense, warm *log
 	learned.Sub(k0, &learned)
 	out := make([]float64, len(pairs))
 	for at, q := range pairs {
-		out[at] = learned.At(q[0], q[0]) + learned.At(q[1], q[1]) - learned.At(q[0], q[1]) - learned.At(q[1], q[0])
+		out[at] = learned.At(q[0], q[0]) + learned.At(q[1], q[1]) - learned.At(q[0], q[1]) -
+			learned.At(q[1], q[0])
 	}
 	return out
 }
@@ -276,14 +284,16 @@ func TestAddLinksRejects(t *testing.T) {
 		set  *links.Set
 		word string
 	}{
-		"fewer points":  {m, x.Select([]int{1, 2, 3}), enginetest.Links(t, 3, randomLinks(3, 5, 1)), "30"},
-		"other rows":    {m, x, enginetest.Links(t, 31, []links.Link{links.NewLink(0, 30, links.Must)}), "31"},
+		"fewer points": {m, x.Select([]int{1, 2, 3}), enginetest.Links(t, 3, randomLinks(3, 5, 1)), "30"},
+		"other rows": {m, x, enginetest.Links(t, 31, []links.Link{links.NewLink(0, 30, links.Must)}),
+			"31"},
 		"larger points": {m, tripled, set, "do not fit these points"},
 		"contradiction": {m, x, enginetest.Links(t, 30, []links.Link{against}), "must"},
 		"no links":      {m, x, enginetest.Links(t, 30, nil), "want at least one"},
 		"old file":      {enginetest.Reread(t, &old, Decode), x, set, "want a fit with all links"},
 	} {
-		if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {
+		if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) ||
+			!strings.Contains(err.Error(), c.word) {
 			t.Errorf("%s: error %v, want one of the input with %q", name, err, c.word)
 		}
 	}
@@ -297,12 +307,17 @@ func TestAddLinksRejects(t *testing.T) {
 // TestWarmStartFile checks that wrong links in a file are refused.
 func TestWarmStartFile(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 30, 3, 8, 1)
-	l := Learner{Params: DefaultParams(), Lesson: algorithms.Lesson{Triplets: []links.Triplet{{I: 0, J: 1, K: 2}}}}
+	l := Learner{Params: DefaultParams(),
+		Lesson: algorithms.Lesson{Triplets: []links.Triplet{{I: 0, J: 1, K: 2}}}}
 	m := fittest.Fit[*Model](t, l, x, set)
 	count := set.Len() + 1
 	for name, spoil := range map[string]func(f *model.File){
-		"points":      func(f *model.File) { f.Header.Extra[Method] = []byte(`{"upper":1,"lower":2,"points":0}`) },
-		"fewer":       func(f *model.File) { f.Header.Extra[Method] = []byte(`{"upper":1,"lower":2,"points":3}`) },
+		"points": func(f *model.File) {
+			f.Header.Extra[Method] = []byte(`{"upper":1,"lower":2,"points":0}`)
+		},
+		"fewer": func(f *model.File) {
+			f.Header.Extra[Method] = []byte(`{"upper":1,"lower":2,"points":3}`)
+		},
 		"links":       func(f *model.File) { f.SetInt64s("itml.taught.links", []int64{0, 0}, 1, 2) },
 		"weights":     func(f *model.File) { f.SetFloat64s("itml.taught.weights", []float64{1}) },
 		"bounds":      func(f *model.File) { f.SetFloat64s("itml.taught.link_bounds", []float64{1}) },

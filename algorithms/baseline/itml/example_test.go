@@ -23,7 +23,8 @@ func Example() {
 		0, 1, 0.2, 5, -0.1, 9, 0.1, 14, // one class: near 0 in the first feature, anything in the second
 		1, 0, 1.2, 6, 0.9, 8, 1.1, 15, // the other one
 	}}
-	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1) // all pairs
+	// all pairs
+	pairs, err := links.SampleByCount([]string{"a", "a", "a", "a", "b", "b", "b", "b"}, 12, 16, 1)
 	if err != nil {
 		log.Fatal(err)
 	}

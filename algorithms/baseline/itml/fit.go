@@ -57,7 +57,8 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, f.before.Mismatch(err)
 	}
-	status := f.Status(algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message()})
+	status := f.Status(algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps,
+		Message: f.message()})
 	head := f.bounds.Outcome(f.targets, f.result, check)
 	head.On(f.small)
 	return &Model{fitted.New(m, f.Params, status), head, f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
@@ -76,9 +77,11 @@ type fit struct {
 }
 
 func (f *fit) options() logdet.Options {
-	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter, Start: f.before.Start(f.targets), Progress: func(sweep int, change float64) {
-		f.Report(algorithms.Progress{Stage: "projections", Done: sweep, Total: f.Params.MaxIter, Residual: change})
-	}}
+	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter,
+		Start: f.before.Start(f.targets), Progress: func(sweep int, change float64) {
+			f.Report(algorithms.Progress{Stage: "projections", Done: sweep, Total: f.Params.MaxIter,
+				Residual: change})
+		}}
 }
 
 // linear learns a matrix over the features.
@@ -125,7 +128,8 @@ func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) 
 // message describes how the fit ended.
 func (f *fit) message() string {
 	if !f.result.Converged {
-		return fmt.Sprintf("%d sweeps did not reach the tolerance %g, the duality gap is %.2g of the objective: raise max_iter or tol", f.result.Sweeps, f.Params.Tol, f.result.RelativeGap())
+		return fmt.Sprintf("%d sweeps did not reach the tolerance %g, the duality gap is %.2g of the "+
+			"objective: raise max_iter or tol", f.result.Sweeps, f.Params.Tol, f.result.RelativeGap())
 	}
 	return ""
 }
@@ -133,7 +137,8 @@ func (f *fit) message() string {
 // kernel learns a kernel.
 func (f *fit) kernel(ctx context.Context) (m *fitted.Map, check logdet.KKT, err error) {
 	if f.Params.Prior != Identity {
-		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior), Want: "identity with a kernel"}
+		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior),
+			Want: "identity with a kernel"}
 	}
 	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
 	if err != nil {
@@ -162,7 +167,8 @@ func (f *fit) kernel(ctx context.Context) (m *fitted.Map, check logdet.KKT, err 
 		return nil, check, err
 	}
 	if f.before != nil && f.Params.Dims == 0 {
-		if m, err = f.before.Rotated(ctx, f.Eng, f.from, f.linked(k, linked), f.targets, constraints, f.result); err != nil {
+		if m, err = f.before.Rotated(ctx, f.Eng, f.from, f.linked(k, linked), f.targets, constraints,
+			f.result); err != nil {
 			return nil, check, err
 		}
 	}
@@ -187,12 +193,14 @@ func (f *fit) kernel(ctx context.Context) (m *fitted.Map, check logdet.KKT, err 
 
 // linked returns the kernel with the linked points.
 func (f *fit) linked(k kernel.Kernel, rows []int) logdetmetric.Linked {
-	return logdetmetric.Linked{Method: Method, Kernel: k, Scale: 1, X: f.X, Rows: rows, Dims: f.Params.Dims, Seed: f.Seed}
+	return logdetmetric.Linked{Method: Method, Kernel: k, Scale: 1, X: f.X, Rows: rows, Dims: f.Params.Dims,
+		Seed: f.Seed}
 }
 
 // reduced learns a kernel in the coordinates of landmarks, or returns nil if the whole matrix is to
 // be used.
-func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *fitted.Map, check logdet.KKT, err error) {
+func (f *fit) reduced(ctx context.Context, k kernel.Kernel,
+	linked []int) (m *fitted.Map, check logdet.KKT, err error) {
 	constraints := f.bounds.Constraints(f.targets, logdetmetric.Positions(linked))
 	on := f.linked(k, linked)
 	r, err := on.Reduce(ctx, f.Eng, constraints, f.Params.Landmarks)
@@ -216,12 +224,14 @@ func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *fi
 // Errors are those of [learner.Learner.Fit]. Other points, a link that contradicts one of m, and a
 // model whose file does not store its multipliers, like files of earlier versions, are a
 // *fault.DataError.
-func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points,
+	set *links.Set) (algorithms.Model, error) {
 	added, err := m.add(ctx, eng, x, set)
 	return fitted.Result(ctx, Method+": new links", added, err)
 }
 
-func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points,
+	set *links.Set) (*Model, error) {
 	f := &fit{Fit: Learner{Params: m.Params()}.Begin(eng, x, set), Params: m.Params()}
 	f.before, f.bounds = m.warm, m.about.Bounds
 	var err error

@@ -38,7 +38,9 @@ func distances(t enginetest.Fataler, m *Model, x points.Points, pairs [][2]int) 
 func TestModesAgree(t *testing.T) {
 	for _, gamma := range []float64{0.1, 1, 10} {
 		x, _, set := enginetest.Bands(t, 60, 4, 30, 1)
-		l := Learner{Params: DefaultParams(), Lesson: algorithms.Lesson{Triplets: []links.Triplet{{I: 0, J: 3, K: 1}, {I: 50, J: 20, K: 51}, {I: 4, J: 7, K: 30}}}}
+		l := Learner{Params: DefaultParams(),
+			Lesson: algorithms.Lesson{Triplets: []links.Triplet{{I: 0, J: 3, K: 1}, {I: 50, J: 20, K: 51},
+				{I: 4, J: 7, K: 30}}}}
 		l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = gamma, 1e-12, 100000
 		flat := fittest.Fit[*Model](t, l, x, set)
 		var err error
@@ -84,8 +86,10 @@ func TestTriplet(t *testing.T) {
 		m := fittest.Fit[*Model](t, l, x, none)
 		d := distances(t, m, x, [][2]int{{w.I, w.J}, {w.I, w.K}})
 		gap := d[1] - d[0]
-		if gap <= 0 || gamma >= 100 && math.Abs(gap-0.25) > 1e-2 || gamma > 100 && math.Abs(gap-0.25) > 1e-8 || m.Residual() > 1e-9 {
-			t.Errorf("gamma %g: distances %v, %g apart, want 0.25 for a large gamma (residual %g)", gamma, d, gap, m.Residual())
+		if gap <= 0 || gamma >= 100 && math.Abs(gap-0.25) > 1e-2 || gamma > 100 &&
+			math.Abs(gap-0.25) > 1e-8 || m.Residual() > 1e-9 {
+			t.Errorf("gamma %g: distances %v, %g apart, want 0.25 for a large gamma (residual %g)", gamma, d,
+				gap, m.Residual())
 		}
 	}
 }
@@ -115,8 +119,10 @@ func TestGap(t *testing.T) {
 				}
 				converged := m.Status().Converged
 				seen[converged] = true
-				if !is || !(gap >= 0) || !(gap <= 1) || converged != (gap <= l.Params.Tol) || converged != (m.Status().Message == "") {
-					t.Errorf("%q, gamma %g, %d sweeps: gap %g, status %+v", text, gamma, sweeps, gap, m.Status())
+				if !is || !(gap >= 0) || !(gap <= 1) || converged != (gap <= l.Params.Tol) ||
+					converged != (m.Status().Message == "") {
+					t.Errorf("%q, gamma %g, %d sweeps: gap %g, status %+v", text, gamma, sweeps, gap,
+						m.Status())
 				}
 			}
 		}
@@ -208,7 +214,8 @@ func TestModelFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		pairs := [][2]int{{0, 1}, {5, 17}}
-		if a, b := distances(t, m, x, pairs), distances(t, back, x, pairs); !slices.Equal(a, b) || back.Residual() != m.Residual() {
+		if a, b := distances(t, m, x, pairs), distances(t, back, x, pairs); !slices.Equal(a, b) ||
+			back.Residual() != m.Residual() {
 			t.Errorf("%q: the model that was read differs from the one that was written", text)
 		}
 	}
@@ -256,21 +263,29 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	// Bounds in the wrong order, and a limit on the sweeps, are reported.
-	m, err := with(func(l *Learner) { l.Params.Upper, l.Params.Lower, l.Params.MaxIter = "9", "2", 1 }).Fit(ctx, eng, x, set)
+	m, err := with(func(l *Learner) {
+		l.Params.Upper, l.Params.Lower, l.Params.MaxIter = "9", "2", 1
+	}).Fit(ctx, eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "1 sweeps") || len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "9") {
+	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "1 sweeps") || len(s.Notices) != 1 ||
+		!strings.Contains(s.Notices[0], "9") {
 		t.Errorf("status %+v", s)
 	}
 	// Points that coincide do no harm: links between them are counted, and those that cannot be
 	// satisfied are reported.
-	twins, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(50, 51, links.Must)})
+	twins, err := links.New(60,
+		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot),
+			links.NewLink(50, 51, links.Must)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err = with(func(l *Learner) { l.Params.Upper, l.Params.Lower = "1", "9" }).Fit(ctx, eng, same, twins)
-	if err != nil || m.(*Model).about.Skipped != 2 || !slices.ContainsFunc(m.Status().Notices, func(s string) bool { return strings.Contains(s, "2 and 3") }) {
+	if err != nil || m.(*Model).about.Skipped != 2 ||
+		!slices.ContainsFunc(m.Status().Notices, func(s string) bool {
+			return strings.Contains(s, "2 and 3")
+		}) {
 		t.Errorf("twins: error %v, %+v", err, m)
 	}
 	done, cancel := context.WithCancel(ctx)
@@ -305,12 +320,14 @@ func TestLandmarks(t *testing.T) {
 		l := Learner{Kernel: cubic, Params: DefaultParams()}
 		l.Params.Landmarks, l.Params.Tol, l.Params.Gamma = landmarks, 1e-9, 0.1
 		m := fittest.Fit[*Model](t, l, x, set)
-		d, err := m.Distances(context.Background(), enginetest.New(t, 0), x, [][2]int{{0, 1}, {0, 2}, {4, 17}, {30, 59}, {11, 12}})
+		d, err := m.Distances(context.Background(), enginetest.New(t, 0), x,
+			[][2]int{{0, 1}, {0, 2}, {4, 17}, {30, 59}, {11, 12}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if (m.about.Landmarks > 0) != (landmarks > 0) || m.about.Landmarks > 4 {
-			t.Errorf("%d landmarks: the model says %d: want the 4 that a cubic on a line has", landmarks, m.about.Landmarks)
+			t.Errorf("%d landmarks: the model says %d: want the 4 that a cubic on a line has", landmarks,
+				m.about.Landmarks)
 		}
 		for k, v := range before {
 			if math.Abs(v-d[k]) > 1e-5*v {

@@ -30,9 +30,10 @@ const CMVUDefaultKernel = graphkernel.DefaultKernel
 
 // CMVUAbout describes the method.
 var CMVUAbout = algorithms.About{
-	Name:          CMVUMethod,
-	Title:         "CMVU",
-	Summary:       "colored maximum variance unfolding, low rank: pictures that keep the distances of neighbors, a baseline of gml",
+	Name:  CMVUMethod,
+	Title: "CMVU",
+	Summary: "colored maximum variance unfolding, low rank: pictures that keep the distances of " +
+		"neighbors, a baseline of gml",
 	Paper:         "Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007",
 	DefaultKernel: CMVUDefaultKernel,
 	Baseline:      true,
@@ -130,11 +131,14 @@ func (p CMVU) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 		return nil, err
 	}
 	if _, cannot := f.Links.Count(); cannot > 0 {
-		f.Notices = append(f.Notices, fmt.Sprintf("%s learns from must-links only: %d cannot-links are not used", CMVUMethod, cannot))
+		f.Notices = append(f.Notices,
+			fmt.Sprintf("%s learns from must-links only: %d cannot-links are not used", CMVUMethod, cannot))
 	}
 	status := f.Status(algorithms.Status{Converged: found.converged, Iterations: found.steps})
 	if !found.converged {
-		status.Message = fmt.Sprintf("%d steps brought the residual down to %.2g, not to the tolerance %g: raise max_iter or tol", found.steps, found.residual, p.Tol)
+		status.Message = fmt.Sprintf(
+			"%d steps brought the residual down to %.2g, not to the tolerance %g: raise max_iter or tol",
+			found.steps, found.residual, p.Tol)
 	}
 	return &CMVUModel{fitted.New(m, p, status), variances, result{found.objective, found.residual}}, nil
 }
@@ -142,7 +146,8 @@ func (p CMVU) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 // coordinates returns the graph and its smoothest eigenvectors that are not constant on its
 // components, as columns, divided by the square roots of their eigenvalues relative to the sum of
 // the edge weights.
-func (p CMVU) coordinates(ctx context.Context, f *learner.Fit, k kernel.Kernel) (a *sparse.Matrix, u blas.Matrix, err error) {
+func (p CMVU) coordinates(ctx context.Context, f *learner.Fit,
+	k kernel.Kernel) (a *sparse.Matrix, u blas.Matrix, err error) {
 	adjacency, _, err := p.Make(ctx, f.Eng, k, f.X, f.Similarities)
 	if err != nil {
 		return nil, u, err
@@ -158,10 +163,14 @@ func (p CMVU) coordinates(ctx context.Context, f *learner.Fit, k kernel.Kernel) 
 		return nil, u, err
 	}
 	if parts += loose; parts > 1 {
-		f.Notices = []string{fmt.Sprintf("the graph has %d parts, and distances between parts are not kept: more neighbors join them", parts)}
+		f.Notices = []string{fmt.Sprintf(
+			"the graph has %d parts, and distances between parts are not kept: more neighbors join them",
+			parts)}
 	}
 	if loose > 0 {
-		f.Notices = append(f.Notices, fmt.Sprintf("%d of the parts are joined only by edges of negligible weight: without heat all edges have the same weight", loose))
+		f.Notices = append(f.Notices,
+			fmt.Sprintf("%d of the parts are joined only by edges of negligible weight: without heat all "+
+				"edges have the same weight", loose))
 	}
 	return a, u, nil
 }
@@ -170,7 +179,8 @@ func (p CMVU) coordinates(ctx context.Context, f *learner.Fit, k kernel.Kernel) 
 // divided by the square roots of their eigenvalues. An eigenvalue that is 0 up to rounding shows
 // that components are joined by edges of negligible weight; it is treated like those of the
 // components. loose is the number of such eigenvalues.
-func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts, r int) (u blas.Matrix, loose int, err error) {
+func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts,
+	r int) (u blas.Matrix, loose int, err error) {
 	n, total, most := a.Rows, 0.0, 0.0
 	for _, d := range graph.Degrees(a) {
 		total += d / 2
@@ -180,9 +190,12 @@ func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts, r i
 	for {
 		at := parts + loose
 		if r+at > n {
-			return u, loose, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number up to %d, the number of points minus the number of parts of the graph", n-at)}
+			return u, loose, &fault.ParamError{Param: "rank", Value: r,
+				Want: fmt.Sprintf("a number up to %d, the number of points minus the number of parts of "+
+					"the graph", n-at)}
 		}
-		found, err := operator.LaplacianEigenpairs(ctx, f.Eng, a, false, at+r, operator.EigenOptions{Tolerance: 1e-8, Seed: f.Seed})
+		found, err := operator.LaplacianEigenpairs(ctx, f.Eng, a, false, at+r,
+			operator.EigenOptions{Tolerance: 1e-8, Seed: f.Seed})
 		if err != nil {
 			return u, loose, err
 		}
@@ -206,7 +219,8 @@ func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts, r i
 
 // positions returns the coordinates of the points in the directions of largest variance, of unit
 // times K, and the variances.
-func (p *problem) positions(ctx context.Context, u, a blas.Matrix, most int) (y blas.Matrix, variances []float64, err error) {
+func (p *problem) positions(ctx context.Context, u, a blas.Matrix,
+	most int) (y blas.Matrix, variances []float64, err error) {
 	n, r := u.Rows, u.Cols
 	w, root := make([]float64, r), a.Clone()
 	if err := p.eng.SymEig(ctx, root, w, true); err != nil {
@@ -229,7 +243,8 @@ func (p *problem) positions(ctx context.Context, u, a blas.Matrix, most int) (y 
 		dims++
 	}
 	if dims == 0 {
-		return y, nil, fault.Data("", "the embedding maps all points to the same coordinates: want more links, or a larger penalty")
+		return y, nil, fault.Data("",
+			"the embedding maps all points to the same coordinates: want more links, or a larger penalty")
 	}
 	directions := blas.NewMatrix(dims, r)
 	for c := range dims {
@@ -272,7 +287,8 @@ func (m *CMVUModel) Spectra() []algorithms.Spectrum {
 
 // Describe returns the statistics of the model.
 func (m *CMVUModel) Describe() []algorithms.Statistic {
-	return append(append([]algorithms.Statistic{{Name: "graph", Value: string(m.Params().Graph)}}, m.Model.Describe()...),
+	return append(append([]algorithms.Statistic{{Name: "graph", Value: string(m.Params().Graph)}},
+		m.Model.Describe()...),
 		algorithms.Statistic{Name: "objective", Value: m.result.Objective},
 		algorithms.Statistic{Name: "residual of the optimum's conditions", Value: m.result.Residual},
 		algorithms.Statistic{Name: "variances of the directions", Value: m.variances})

@@ -112,7 +112,10 @@ func TestCMVUOptimum(t *testing.T) {
 		// Weights and lengths of edges, each pair twice.
 		total, unit := 0.0, 0.0
 		for i := range n {
-			a.Each(i, func(j int, w float64) { total += w; unit += w * points.SquaredDistance(x.Row(i), x.Row(j)) })
+			a.Each(i, func(j int, w float64) {
+				total += w
+				unit += w * points.SquaredDistance(x.Row(i), x.Row(j))
+			})
 		}
 		unit /= total
 		component := set.Components()
@@ -120,7 +123,8 @@ func TestCMVUOptimum(t *testing.T) {
 			value := 0.0
 			for i := range n {
 				a.Each(i, func(j int, w float64) {
-					off := (points.SquaredDistance(y.Row(i), y.Row(j)) - points.SquaredDistance(x.Row(i), x.Row(j))) / unit
+					off := (points.SquaredDistance(y.Row(i), y.Row(j)) -
+						points.SquaredDistance(x.Row(i), x.Row(j))) / unit
 					value += nu * w / total * off * off
 				})
 			}
@@ -192,7 +196,8 @@ func TestCMVULinksSeparate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spread := func(m *CMVUModel) float64 { // of class means, relative to the standard deviation of all points, in the first direction
+	// of class means, relative to the standard deviation of all points, in the first direction
+	spread := func(m *CMVUModel) float64 {
 		var sum, count [2]float64
 		all := 0.0
 		for i := range 300 {
@@ -228,7 +233,8 @@ func TestCMVUModelFile(t *testing.T) {
 	other, _ := spiral(20, 5)
 	a, errA := m.Embed(ctx, eng, other)
 	b, errB := back.Embed(ctx, eng, other)
-	if errA != nil || errB != nil || a.Cols != 2 || !slices.Equal(a.Data, b.Data) || m.Objective() != back.Objective() || m.Residual() != back.Residual() {
+	if errA != nil || errB != nil || a.Cols != 2 || !slices.Equal(a.Data, b.Data) ||
+		m.Objective() != back.Objective() || m.Residual() != back.Residual() {
 		t.Errorf("the model that was read differs from the one that was written (%v, %v)", errA, errB)
 	}
 }
@@ -266,12 +272,14 @@ func TestCMVUBadInput(t *testing.T) {
 		apart.Row(i)[0] += 1000
 	}
 	m := cmvuFitted(t, func(p *CMVU) { p.MaxIter, p.Neighbors = 1, 5 }, apart, none)
-	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "1 steps") || len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "2 parts") {
+	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "1 steps") || len(s.Notices) != 1 ||
+		!strings.Contains(s.Notices[0], "2 parts") {
 		t.Errorf("status %+v", s)
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (CMVULearner{Params: CMVUDefaults()}).Fit(done, eng, x, none); !errors.Is(err, context.Canceled) {
+	if _, err := (CMVULearner{Params: CMVUDefaults()}).Fit(done, eng, x, none); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }
@@ -326,7 +334,8 @@ func TestCMVULooseParts(t *testing.T) {
 				}
 				p, q := points.SquaredDistance(a.Row(i), a.Row(j)), points.SquaredDistance(b.Row(i), b.Row(j))
 				if math.Abs(p-q) > 1e-3*(p+q) {
-					t.Fatalf("edges of %g: squared distance of %d and %d is %g, without them %g", loose, i, j, p, q)
+					t.Fatalf("edges of %g: squared distance of %d and %d is %g, without them %g", loose, i, j,
+						p, q)
 				}
 			}
 		}

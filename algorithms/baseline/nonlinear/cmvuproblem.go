@@ -30,7 +30,8 @@ type problem struct {
 
 // newCMVUProblem returns the problem in the coordinates U, one row for each point, with the
 // must-link components of set.
-func newCMVUProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u blas.Matrix, k kernel.Kernel, x points.Points, set *links.Set, penalty float64) (*problem, error) {
+func newCMVUProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u blas.Matrix, k kernel.Kernel,
+	x points.Points, set *links.Set, penalty float64) (*problem, error) {
 	var pairs [][2]int
 	p := &problem{eng: eng, b: side(eng, u, set)}
 	total := 0.0
@@ -53,7 +54,8 @@ func newCMVUProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u
 	if !(p.unit > 0) {
 		return nil, fault.Data("", "all neighbors of every point equal it: want points that differ")
 	}
-	if err := eng.Check("differences along the edges of the graph", 2*engine.MatrixBytes(len(pairs), u.Cols), "use fewer neighbors or a lower rank"); err != nil {
+	if err := eng.Check("differences along the edges of the graph", 2*engine.MatrixBytes(len(pairs), u.Cols),
+		"use fewer neighbors or a lower rank"); err != nil {
 		return nil, err
 	}
 	p.w, p.scaled = eng.NewMatrix(len(pairs), u.Cols), eng.NewMatrix(len(pairs), u.Cols)
@@ -70,7 +72,8 @@ func newCMVUProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u
 	}
 	const nothing = 1e-24
 	if p.gain = w[len(w)-1]; !(p.gain > nothing*variance(u)) {
-		return nil, fault.Data("", "all must-link components have the same mean: want at least two components with different means")
+		return nil, fault.Data("",
+			"all must-link components have the same mean: want at least two components with different means")
 	}
 	p.nu = penalty * p.gain
 	return p, nil
@@ -189,7 +192,8 @@ type outcome struct {
 }
 
 // minimize starts from the multiple of the identity that keeps the mean distance.
-func (p *problem) minimize(ctx context.Context, tol float64, most int, report func(steps int, objective, residual float64)) (*outcome, error) {
+func (p *problem) minimize(ctx context.Context, tol float64, most int,
+	report func(steps int, objective, residual float64)) (*outcome, error) {
 	r := p.b.Rows
 	o := &outcome{a: blas.NewMatrix(r, r)}
 	for i := range r {
@@ -213,7 +217,8 @@ func (p *problem) minimize(ctx context.Context, tol float64, most int, report fu
 			return nil, err
 		}
 		reached := p.at(next, after)
-		if linear, square := cmvuBetween(gradient, ahead, next, steep); reached > value+linear+square+1e-12*math.Abs(value) {
+		if linear, square := cmvuBetween(gradient, ahead, next,
+			steep); reached > value+linear+square+1e-12*math.Abs(value) {
 			steep *= 2 // the curvature was underestimated
 			continue
 		}

@@ -35,7 +35,8 @@ func ExampleKlein() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := nonlinear.KleinLearner{Params: nonlinear.KleinDefaults(), Seed: 1}.Fit(ctx, eng, seen.Points, pairs)
+	model, err := nonlinear.KleinLearner{Params: nonlinear.KleinDefaults(), Seed: 1}.Fit(ctx, eng,
+		seen.Points, pairs)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +76,8 @@ func ExampleLLMA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := nonlinear.LLMALearner{Params: nonlinear.LLMADefaults(), Seed: 1}.Fit(ctx, eng, seen.Points, pairs)
+	model, err := nonlinear.LLMALearner{Params: nonlinear.LLMADefaults(), Seed: 1}.Fit(ctx, eng, seen.Points,
+		pairs)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -138,7 +140,8 @@ func ExampleKPCA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := nonlinear.KPCALearner{Kernel: linear, Params: nonlinear.KPCADefaults()}.Fit(ctx, eng, x, none)
+	model, err := nonlinear.KPCALearner{Kernel: linear, Params: nonlinear.KPCADefaults()}.Fit(ctx, eng, x,
+		none)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -186,7 +189,8 @@ func ExampleNPK() {
 		log.Fatal(err)
 	}
 	line := &points.Dense{N: 8, D: 1, Data: []float64{0, 1, 2, 3, 5, 6, 7, 8}}
-	pairs, err := links.New(8, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(3, 4, links.Cannot)})
+	pairs, err := links.New(8,
+		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(3, 4, links.Cannot)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -216,7 +220,8 @@ func ExampleSimpleNPKL() {
 		log.Fatal(err)
 	}
 	line := &points.Dense{N: 8, D: 1, Data: []float64{0, 1, 2, 3, 5, 6, 7, 8}}
-	pairs, err := links.New(8, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(3, 4, links.Cannot)})
+	pairs, err := links.New(8,
+		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(3, 4, links.Cannot)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -246,7 +251,8 @@ func ExampleSDPLR() {
 		log.Fatal(err)
 	}
 	line := &points.Dense{N: 8, D: 1, Data: []float64{0, 1, 2, 3, 5, 6, 7, 8}}
-	pairs, err := links.New(8, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(3, 4, links.Cannot)})
+	pairs, err := links.New(8,
+		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(3, 4, links.Cannot)})
 	if err != nil {
 		log.Fatal(err)
 	}

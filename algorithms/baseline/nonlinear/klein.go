@@ -30,10 +30,12 @@ const KleinDefaultKernel = "linear"
 
 // KleinAbout describes the method.
 var KleinAbout = algorithms.About{
-	Name:            KleinMethod,
-	Title:           "Klein",
-	Summary:         "distances along shortest paths with must-links of length 0; cannot-links are longer than all others",
-	Paper:           "Klein, Kamvar & Manning, From instance-level constraints to space-level constraints, ICML 2002",
+	Name:  KleinMethod,
+	Title: "Klein",
+	Summary: "distances along shortest paths with must-links of length 0; cannot-links are longer " +
+		"than all others",
+	Paper: "Klein, Kamvar & Manning, From instance-level constraints to space-level constraints, " +
+		"ICML 2002",
 	DefaultKernel:   KleinDefaultKernel,
 	UsesCannotLinks: true,
 	Baseline:        true,
@@ -76,7 +78,8 @@ func (Klein) Rules() learner.Rules { return learner.Rules{About: KleinAbout, Nee
 // Learn fits the method.
 func (p Klein) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	n, eng := f.X.Len(), f.Eng
-	if err := eng.Check(fmt.Sprintf("distances of %d points", n), 3*engine.MatrixBytes(n, n), "use fewer points"); err != nil {
+	if err := eng.Check(fmt.Sprintf("distances of %d points", n), 3*engine.MatrixBytes(n, n),
+		"use fewer points"); err != nil {
 		return nil, err
 	}
 	k, err := input.Kernel(ctx, eng, f.Kernel, f.X, KleinDefaultKernel)
@@ -92,7 +95,8 @@ func (p Klein) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 		return nil, err
 	}
 	f.Report(algorithms.Progress{Stage: "coordinates", Done: 1, Total: 2})
-	found, err := basis.Scaled(ctx, eng, d, min(p.Dims, n-1), operator.EigenOptions{Tolerance: 1e-8, Seed: f.Seed})
+	found, err := basis.Scaled(ctx, eng, d, min(p.Dims, n-1),
+		operator.EigenOptions{Tolerance: 1e-8, Seed: f.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +221,9 @@ func kleinCoordinates(found *operator.Eigenpairs) (blas.Matrix, error) {
 		dims++
 	}
 	if dims == 0 {
-		return blas.Matrix{}, fault.Data("", "the embedding maps all points to the same coordinates: want points that differ, and fewer must-links")
+		return blas.Matrix{},
+			fault.Data("", "the embedding maps all points to the same coordinates: want points that "+
+				"differ, and fewer must-links")
 	}
 	return linear.Coordinates(found.Vectors, found.Values[:dims]), nil
 }

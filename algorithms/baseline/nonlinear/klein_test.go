@@ -91,7 +91,8 @@ func TestKleinLearns(t *testing.T) {
 	for i := range y.Rows {
 		best := 0
 		for j := range x.N {
-			if points.SquaredDistance(y.Row(i), m.Coordinates().Row(j)) < points.SquaredDistance(y.Row(i), m.Coordinates().Row(best)) {
+			if points.SquaredDistance(y.Row(i), m.Coordinates().Row(j)) < points.SquaredDistance(y.Row(i),
+				m.Coordinates().Row(best)) {
 				best = j
 			}
 		}
@@ -179,7 +180,8 @@ func TestKleinBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (KleinLearner{Params: KleinDefaults()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (KleinLearner{Params: KleinDefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }

@@ -21,10 +21,11 @@ const KPCADefaultKernel = "rbf:sigma=mean"
 
 // KPCAAbout describes the method.
 var KPCAAbout = algorithms.About{
-	Name:          KPCAMethod,
-	Title:         "KPCA",
-	Summary:       "kernel principal component analysis; ignores links: the baseline of other methods",
-	Paper:         "Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural Computation 10, 1998",
+	Name:    KPCAMethod,
+	Title:   "KPCA",
+	Summary: "kernel principal component analysis; ignores links: the baseline of other methods",
+	Paper: "Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue " +
+		"problem, Neural Computation 10, 1998",
 	DefaultKernel: KPCADefaultKernel,
 	Baseline:      true,
 	LinksOptional: true,

@@ -54,7 +54,8 @@ func TestKPCACoordinates(t *testing.T) {
 		n := rapid.IntRange(5, 40).Draw(rt, "n")
 		seed := rapid.Uint64().Draw(rt, "seed")
 		x, other := cloud(n, 3, seed), cloud(7, 3, seed+1)
-		text := rapid.SampledFrom([]string{"linear", "rbf:sigma=3", "poly:degree=2,coef=1,scale=1"}).Draw(rt, "kernel")
+		text := rapid.SampledFrom([]string{"linear", "rbf:sigma=3", "poly:degree=2,coef=1,scale=1"}).Draw(rt,
+			"kernel")
 		m := kpcaFitted(rt, text, 0, x)
 		y, z := embedded(rt, m, x), embedded(rt, m, other)
 		spread := m.variances[0]
@@ -85,7 +86,8 @@ func TestKPCACoordinates(t *testing.T) {
 			rt.Fatal(err)
 		}
 		all := append(slices.Clone(x.Data), other.Data...)
-		whole, err := k.Gram(context.Background(), enginetest.New(t, 0), &points.Dense{N: n + 7, D: 3, Data: all})
+		whole, err := k.Gram(context.Background(), enginetest.New(t, 0),
+			&points.Dense{N: n + 7, D: 3, Data: all})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -108,7 +110,8 @@ func TestKPCACoordinates(t *testing.T) {
 				for c := range y.Cols {
 					sum += y.At(i, c) * z.At(j, c)
 				}
-				if want := whole.At(i, n+j) - mean(i) - mean(n+j) + grand; math.Abs(sum-want) > 1e-5*spread*float64(n) {
+				if want := whole.At(i, n+j) - mean(i) - mean(n+j) +
+					grand; math.Abs(sum-want) > 1e-5*spread*float64(n) {
 					rt.Fatalf("product of %d and new point %d is %g, want %g", i, j, sum, want)
 				}
 			}
@@ -150,7 +153,8 @@ func TestKPCAWhiten(t *testing.T) {
 	}
 	p := KPCADefaults()
 	p.Dims, p.Whiten = 6, true
-	m, err := KPCALearner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: p}.Fit(context.Background(), enginetest.New(t, 0), x, none)
+	m, err := KPCALearner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: p}.Fit(context.Background(),
+		enginetest.New(t, 0), x, none)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +173,8 @@ func TestKPCAWhiten(t *testing.T) {
 				want = 1
 			}
 			if !(math.Abs(mean) <= tolerance) || !(math.Abs(product-want) <= tolerance) {
-				t.Errorf("directions %d and %d: mean %g, product %g: want 0 and %g", a, b, mean, product, want)
+				t.Errorf("directions %d and %d: mean %g, product %g: want 0 and %g", a, b, mean, product,
+					want)
 			}
 		}
 		for i := range y.Rows {
@@ -192,7 +197,8 @@ func TestKPCAModelFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := cloud(9, 3, 5)
-	if a, b := embedded(t, m, other), embedded(t, back, other); !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Spectra()[0].Values, back.Spectra()[0].Values) {
+	if a, b := embedded(t, m, other), embedded(t, back, other); !slices.Equal(a.Data, b.Data) ||
+		!slices.Equal(m.Spectra()[0].Values, back.Spectra()[0].Values) {
 		t.Error("the model that was read differs from the one that was written")
 	}
 }
@@ -220,7 +226,8 @@ func TestKPCABadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (KPCALearner{Params: KPCADefaults()}).Fit(done, eng, cloud(20, 2, 1), none); !errors.Is(err, context.Canceled) {
+	if _, err := (KPCALearner{Params: KPCADefaults()}).Fit(done, eng, cloud(20, 2, 1), none); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }

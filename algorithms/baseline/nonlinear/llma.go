@@ -28,9 +28,10 @@ const LLMAMethod = "llma"
 
 // LLMAAbout describes the method.
 var LLMAAbout = algorithms.About{
-	Name:     LLMAMethod,
-	Title:    "LLMA",
-	Summary:  "locally linear metric adaptation, spectral: a linear map plus Gaussian windows around linked points",
+	Name:  LLMAMethod,
+	Title: "LLMA",
+	Summary: "locally linear metric adaptation, spectral: a linear map plus Gaussian windows around " +
+		"linked points",
 	Paper:    "Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004",
 	Linear:   true,
 	Pairwise: true,
@@ -84,7 +85,8 @@ func (p LLMA) Validate() error {
 		return err
 	}
 	if _, err := p.kernel(); err != nil {
-		return &fault.ParamError{Param: "sigma", Value: p.Sigma, Want: "a number > 0 or a rule, such as 0.5mean"}
+		return &fault.ParamError{Param: "sigma", Value: p.Sigma,
+			Want: "a number > 0 or a rule, such as 0.5mean"}
 	}
 	return nil
 }
@@ -105,7 +107,8 @@ func (LLMA) Rules() learner.Rules {
 // Learn fits the method.
 func (p LLMA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	if n := f.Dense.N; p.Neighbors >= n {
-		return nil, &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", n)}
+		return nil, &fault.ParamError{Param: "neighbors", Value: p.Neighbors,
+			Want: fmt.Sprintf("a number below %d, the number of points", n)}
 	}
 	all, parts, err := p.family(ctx, f)
 	if err != nil {
@@ -173,9 +176,11 @@ func (p LLMA) anchors(set *links.Set, seed uint64) []int {
 
 // unknowns returns the functions that the map combines, n x q with centered columns: principal
 // coordinates and windows. It also returns the means of the columns before centering.
-func unknowns(ctx context.Context, eng *engine.Engine, p *linear.Principal, k kernel.Kernel, x, anchors points.Points) (f blas.Matrix, means []float64, err error) {
+func unknowns(ctx context.Context, eng *engine.Engine, p *linear.Principal, k kernel.Kernel, x,
+	anchors points.Points) (f blas.Matrix, means []float64, err error) {
 	n, d := x.Len(), p.Z.Cols
-	if err := eng.Check("windows of all points", 3*engine.MatrixBytes(n, d+anchors.Len()), "use fewer anchors"); err != nil {
+	if err := eng.Check("windows of all points", 3*engine.MatrixBytes(n, d+anchors.Len()),
+		"use fewer anchors"); err != nil {
 		return f, nil, err
 	}
 	f = eng.NewMatrix(n, d+anchors.Len())
@@ -197,7 +202,8 @@ func (p LLMA) energy(ctx context.Context, f *learner.Fit, all blas.Matrix) (blas
 	if err != nil {
 		return out, err
 	}
-	w, err := lle.Weights(ctx, eng, x.N, near.K, lle.OfVectors(eng, x, near.Index, near.K), lle.DefaultRegularization)
+	w, err := lle.Weights(ctx, eng, x.N, near.K, lle.OfVectors(eng, x, near.Index, near.K),
+		lle.DefaultRegularization)
 	if err != nil {
 		return out, err
 	}
@@ -271,7 +277,8 @@ func (p LLMA) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matr
 		}
 	}
 	if len(kept) == 0 {
-		return b, &fault.ParamError{Param: "ridge", Value: p.Ridge, Want: "a smaller number, since no direction of the points has more than it"}
+		return b, &fault.ParamError{Param: "ridge", Value: p.Ridge,
+			Want: "a smaller number, since no direction of the points has more than it"}
 	}
 	a := blas.NewMatrix(q, p.count(energy))
 	for i := range q {
@@ -313,7 +320,8 @@ func bent(eng *engine.Engine, p parts, a blas.Matrix) *fitted.Map {
 	}
 	center := make([]float64, dims)
 	eng.Backend().Gemv(false, 1, v, p.means[d:], 0, center)
-	return fitted.Sum(p.principal.Map(eng, LLMAMethod, b), fitted.NewExpansion(LLMAMethod, p.window, p.anchors, v, center))
+	return fitted.Sum(p.principal.Map(eng, LLMAMethod, b),
+		fitted.NewExpansion(LLMAMethod, p.window, p.anchors, v, center))
 }
 
 // Describe returns the statistics of the model.

@@ -47,14 +47,16 @@ var llmaFitted = fittest.Changed[*LLMAModel](learner.New[LLMA], LLMADefaults())
 
 // objective returns, by the definition, the energy of the coordinates of the training points, and
 // the mean square of each direction.
-func objective(t enginetest.Fataler, p LLMA, x *points.Dense, set *links.Set, y blas.Matrix) (energy, square []float64) {
+func objective(t enginetest.Fataler, p LLMA, x *points.Dense, set *links.Set,
+	y blas.Matrix) (energy, square []float64) {
 	t.Helper()
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	near, err := graph.Nearest(ctx, eng, kernel.Linear(), x, p.Neighbors)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := lle.Weights(ctx, eng, x.N, near.K, lle.OfVectors(eng, x, near.Index, near.K), lle.DefaultRegularization)
+	w, err := lle.Weights(ctx, eng, x.N, near.K, lle.OfVectors(eng, x, near.Index, near.K),
+		lle.DefaultRegularization)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +179,8 @@ func TestLLMAChosenDirections(t *testing.T) {
 		for i := range y.Rows {
 			for c, v := range y.Row(i) { // OpenBLAS sums products of other widths in another order
 				if math.Abs(v-all.At(i, c)) > 1e-9*(1+math.Abs(v)) {
-					rt.Fatalf("coordinate (%d, %d) is %v: want %v, as with 20 directions", i, c, v, all.At(i, c))
+					rt.Fatalf("coordinate (%d, %d) is %v: want %v, as with 20 directions", i, c, v,
+						all.At(i, c))
 				}
 			}
 		}
@@ -323,7 +326,8 @@ func TestLLMABadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (LLMALearner{Params: LLMADefaults()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (LLMALearner{Params: LLMADefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }

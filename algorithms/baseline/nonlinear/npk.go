@@ -24,10 +24,11 @@ const npkMost = 500
 
 // NPKAbout describes the method.
 var NPKAbout = algorithms.About{
-	Name:            NPKMethod,
-	Title:           "NPK",
-	Summary:         "the problem of npkl as a semidefinite program, for up to 500 points: its baseline",
-	Paper:           "Hoi, Jin & Lyu, Learning nonparametric kernel matrices from pairwise constraints, ICML 2007",
+	Name:    NPKMethod,
+	Title:   "NPK",
+	Summary: "the problem of npkl as a semidefinite program, for up to 500 points: its baseline",
+	Paper: "Hoi, Jin & Lyu, Learning nonparametric kernel matrices from pairwise constraints, " +
+		"ICML 2007",
 	DefaultKernel:   NPKDefaultKernel,
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -68,20 +69,22 @@ func (p NPK) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 	if n := f.X.Len(); n > npkMost {
 		return nil, graphkernel.TooMany(NPKMethod, npkMost, n)
 	}
-	return graphkernel.Learn(ctx, f, p, npkRankTol, func(problem *graphkernel.Problem) (graphkernel.Solution, error) {
-		res, err := optimize.MinimizeSDP(ctx, f.Eng, problem.Energy(), problem.Terms(), optimize.SDPOptions{Tolerance: p.Tol, Progress: f.Bounded("interior point", 0)})
-		if err != nil {
-			return graphkernel.Solution{}, err
-		}
-		message := fmt.Sprintf("at most %.2g above the optimum", res.Gap)
-		if !res.Converged {
-			message = graphkernel.NotReached(res.Steps, res.Gap)
-		}
-		return graphkernel.Solution{
-			V: res.Factor, Result: graphkernel.Result{Objective: res.Objective, Gap: res.Gap},
-			Converged: res.Converged, Steps: res.Steps, Message: message,
-		}, nil
-	})
+	return graphkernel.Learn(ctx, f, p, npkRankTol,
+		func(problem *graphkernel.Problem) (graphkernel.Solution, error) {
+			res, err := optimize.MinimizeSDP(ctx, f.Eng, problem.Energy(), problem.Terms(),
+				optimize.SDPOptions{Tolerance: p.Tol, Progress: f.Bounded("interior point", 0)})
+			if err != nil {
+				return graphkernel.Solution{}, err
+			}
+			message := fmt.Sprintf("at most %.2g above the optimum", res.Gap)
+			if !res.Converged {
+				message = graphkernel.NotReached(res.Steps, res.Gap)
+			}
+			return graphkernel.Solution{
+				V: res.Factor, Result: graphkernel.Result{Objective: res.Objective, Gap: res.Gap},
+				Converged: res.Converged, Steps: res.Steps, Message: message,
+			}, nil
+		})
 }
 
 // npkRankTol drops eigenvalues that only the barrier keeps above 0.

@@ -26,10 +26,11 @@ const SDPLRDefaultKernel = graphkernel.DefaultKernel
 
 // SDPLRAbout describes the method.
 var SDPLRAbout = algorithms.About{
-	Name:            SDPLRMethod,
-	Title:           "SDPLR",
-	Summary:         "the problem of npkl by a low-rank augmented Lagrangian: its baseline",
-	Paper:           "Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank factorization, Mathematical Programming 95, 2003",
+	Name:    SDPLRMethod,
+	Title:   "SDPLR",
+	Summary: "the problem of npkl by a low-rank augmented Lagrangian: its baseline",
+	Paper: "Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite " +
+		"programs via low-rank factorization, Mathematical Programming 95, 2003",
 	DefaultKernel:   SDPLRDefaultKernel,
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -85,18 +86,23 @@ type SDPLRModel = graphkernel.Fitted[SDPLR]
 
 // Learn fits the method.
 func (p SDPLR) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
-	return graphkernel.Learn(ctx, f, p, sdplrRankTol, func(problem *graphkernel.Problem) (graphkernel.Solution, error) {
-		s := newSDPLRSearch(ctx, f.Eng, problem, p, f.Seed)
-		s.report = func(apart float64) {
-			f.Report(algorithms.Progress{Stage: "augmented Lagrangian", Done: s.steps, Total: p.MaxIter, Residual: apart})
-		}
-		r, err := s.solve()
-		message := fmt.Sprintf("at most about %.2g above the optimum", r.Gap)
-		if !s.converged {
-			message = fmt.Sprintf("%d steps did not reach the tolerance %g: raise max_iter or tol", s.steps, p.Tol)
-		}
-		return graphkernel.Solution{V: s.v, Result: r, Converged: s.converged, Steps: s.steps, Message: message}, err
-	})
+	return graphkernel.Learn(ctx, f, p, sdplrRankTol,
+		func(problem *graphkernel.Problem) (graphkernel.Solution, error) {
+			s := newSDPLRSearch(ctx, f.Eng, problem, p, f.Seed)
+			s.report = func(apart float64) {
+				f.Report(algorithms.Progress{Stage: "augmented Lagrangian", Done: s.steps, Total: p.MaxIter,
+					Residual: apart})
+			}
+			r, err := s.solve()
+			message := fmt.Sprintf("at most about %.2g above the optimum", r.Gap)
+			if !s.converged {
+				message = fmt.Sprintf("%d steps did not reach the tolerance %g: raise max_iter or tol",
+					s.steps,
+					p.Tol)
+			}
+			return graphkernel.Solution{V: s.v, Result: r, Converged: s.converged, Steps: s.steps,
+				Message: message}, err
+		})
 }
 
 // sdplrRankTol drops eigenvalues that are practically 0.
@@ -127,7 +133,8 @@ type sdplrSearch struct {
 }
 
 // newSDPLRSearch starts from random rows, like npkl, with multipliers 0.
-func newSDPLRSearch(ctx context.Context, eng *engine.Engine, p *graphkernel.Problem, params SDPLR, seed uint64) *sdplrSearch {
+func newSDPLRSearch(ctx context.Context, eng *engine.Engine, p *graphkernel.Problem, params SDPLR,
+	seed uint64) *sdplrSearch {
 	r := params.Rank
 	if r == 0 {
 		r = p.RankBound()

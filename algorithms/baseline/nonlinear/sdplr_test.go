@@ -20,13 +20,18 @@ import (
 // bound.
 func TestSDPLRIsTheSemidefiniteProgram(t *testing.T) {
 	propertytest.CheckSome(t, 40, func(t *rapid.T) {
-		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3,
+			rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := SDPLRLearner{Params: SDPLRDefaults(), Seed: rapid.Uint64().Draw(t, "start")}
-		l.Params.Loss = rapid.SampledFrom([]graphkernel.Loss{graphkernel.Square, graphkernel.SquaredHinge, graphkernel.Hinge}).Draw(t, "loss")
-		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"), 1e-7, 100000
-		l.Params.Graph = rapid.SampledFrom([]graphkernel.Graph{graphkernel.KNN, graphkernel.Dense}).Draw(t, "graph")
+		l.Params.Loss = rapid.SampledFrom([]graphkernel.Loss{graphkernel.Square, graphkernel.SquaredHinge,
+			graphkernel.Hinge}).Draw(t, "loss")
+		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"),
+			1e-7, 100000
+		l.Params.Graph = rapid.SampledFrom([]graphkernel.Graph{graphkernel.KNN, graphkernel.Dense}).Draw(t,
+			"graph")
 		ctx, eng := context.Background(), enginetest.New(t, 0)
-		p, err := graphkernel.Setup{Method: SDPLRMethod, Settings: l.Params.Settings, Kernel: l.Kernel, Given: l.Similarities}.Start(ctx, eng, x, set)
+		p, err := graphkernel.Setup{Method: SDPLRMethod, Settings: l.Params.Settings, Kernel: l.Kernel,
+			Given: l.Similarities}.Start(ctx, eng, x, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,10 +48,12 @@ func TestSDPLRIsTheSemidefiniteProgram(t *testing.T) {
 			t.Fatalf("status %+v", got.Status())
 		}
 		if d := got.Objective() - want.Objective; d < -want.Gap-1e-9 || d > 1e-5*want.Objective {
-			t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got.Objective(), want.Objective, want.Gap)
+			t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got.Objective(),
+				want.Objective, want.Gap)
 		}
 		if got.Objective()-got.Gap() > want.Objective+1e-9 {
-			t.Fatalf("objective %.12g with gap %g: the optimum is %.12g", got.Objective(), got.Gap(), want.Objective)
+			t.Fatalf("objective %.12g with gap %g: the optimum is %.12g", got.Objective(), got.Gap(),
+				want.Objective)
 		}
 	})
 }
@@ -58,7 +65,8 @@ func TestSDPLRGradient(t *testing.T) {
 		p := SDPLRDefaults()
 		p.Loss = loss
 		ctx, eng := context.Background(), enginetest.New(t, 0)
-		task, err := graphkernel.Setup{Method: SDPLRMethod, Settings: p.Settings, Kernel: SDPLRLearner{}.Kernel, Given: SDPLRLearner{}.Similarities}.Start(ctx, eng, x, set)
+		task, err := graphkernel.Setup{Method: SDPLRMethod, Settings: p.Settings,
+			Kernel: SDPLRLearner{}.Kernel, Given: SDPLRLearner{}.Similarities}.Start(ctx, eng, x, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +89,8 @@ func TestSDPLRGradient(t *testing.T) {
 				}
 			}
 			if want := (side[1] - side[0]) / (2 * h); math.Abs(g.Data[k]-want) > 1e-6 {
-				t.Fatalf("%s: element %d of the gradient is %g, differences give %g", loss, k, g.Data[k], want)
+				t.Fatalf("%s: element %d of the gradient is %g, differences give %g", loss, k, g.Data[k],
+					want)
 			}
 		}
 	}
@@ -95,7 +104,9 @@ func TestSDPLRBadInput(t *testing.T) {
 	}
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	for name, change := range map[string]func(p *SDPLR){
-		"loss": func(p *SDPLR) { p.Loss = "linear" }, "C": func(p *SDPLR) { p.C = -1 }, "delta": func(p *SDPLR) { p.Delta = 0 },
+		"loss": func(p *SDPLR) {
+			p.Loss = "linear"
+		}, "C": func(p *SDPLR) { p.C = -1 }, "delta": func(p *SDPLR) { p.Delta = 0 },
 		"rank": func(p *SDPLR) { p.Rank = -1 }, "tol": func(p *SDPLR) { p.Tol = math.NaN() },
 		"max_iter": func(p *SDPLR) { p.MaxIter = 0 }, "neighbors": func(p *SDPLR) { p.Neighbors = 30 },
 	} {

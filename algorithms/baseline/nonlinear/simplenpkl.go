@@ -31,10 +31,11 @@ const (
 
 // SimpleNPKLAbout describes the method.
 var SimpleNPKLAbout = algorithms.About{
-	Name:            SimpleNPKLMethod,
-	Title:           "SimpleNPKL",
-	Summary:         "non-parametric kernels of bounded size by eigendecompositions: a baseline of npkl",
-	Paper:           "Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, JMLR 12, 2011",
+	Name:    SimpleNPKLMethod,
+	Title:   "SimpleNPKL",
+	Summary: "non-parametric kernels of bounded size by eigendecompositions: a baseline of npkl",
+	Paper: "Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, " +
+		"JMLR 12, 2011",
 	DefaultKernel:   SimpleNPKLDefaultKernel,
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -96,23 +97,25 @@ type SimpleNPKLModel = graphkernel.Fitted[SimpleNPKL]
 
 // Learn fits the method.
 func (p SimpleNPKL) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
-	return graphkernel.Learn(ctx, f, p, simplenpklRankTol, func(problem *graphkernel.Problem) (graphkernel.Solution, error) {
-		s := newSimpleNPKLSearch(ctx, f.Eng, problem, p, f.Seed)
-		s.report = func() {
-			f.Report(algorithms.Progress{Stage: "eigendecompositions", Done: s.steps, Total: p.MaxIter, Objective: s.primal, Residual: s.primal - s.dual})
-		}
-		solve := s.ascend
-		if p.Loss == SimpleNPKLLinear {
-			solve = s.linear
-		}
-		if err := solve(); err != nil {
-			return graphkernel.Solution{}, err
-		}
-		return graphkernel.Solution{
-			V: s.factor(), Result: graphkernel.Result{Objective: s.primal, Gap: s.gap()},
-			Converged: s.converged, Steps: s.steps, Message: s.message(),
-		}, nil
-	})
+	return graphkernel.Learn(ctx, f, p, simplenpklRankTol,
+		func(problem *graphkernel.Problem) (graphkernel.Solution, error) {
+			s := newSimpleNPKLSearch(ctx, f.Eng, problem, p, f.Seed)
+			s.report = func() {
+				f.Report(algorithms.Progress{Stage: "eigendecompositions", Done: s.steps, Total: p.MaxIter,
+					Objective: s.primal, Residual: s.primal - s.dual})
+			}
+			solve := s.ascend
+			if p.Loss == SimpleNPKLLinear {
+				solve = s.linear
+			}
+			if err := solve(); err != nil {
+				return graphkernel.Solution{}, err
+			}
+			return graphkernel.Solution{
+				V: s.factor(), Result: graphkernel.Result{Objective: s.primal, Gap: s.gap()},
+				Converged: s.converged, Steps: s.steps, Message: s.message(),
+			}, nil
+		})
 }
 
 // simplenpklRankTol drops eigenvalues that are only rounding.
@@ -122,13 +125,16 @@ const simplenpklRankTol = 1e-12
 func (s *simplenpklSearch) message() string {
 	switch {
 	case s.converged && len(s.values) == 0:
-		return "the links are too weak relative to the graph: the best kernel is 0 and all points have the same coordinates; a larger C or a smaller delta avoids it"
+		return "the links are too weak relative to the graph: the best kernel is 0 and all points have the " +
+			"same coordinates; a larger C or a smaller delta avoids it"
 	case s.inactive:
-		return "the bound on the size of the kernel matrix is not reached, so there is no formula for it: want a smaller size"
+		return "the bound on the size of the kernel matrix is not reached, so there is no formula for it: " +
+			"want a smaller size"
 	case !s.converged:
 		return graphkernel.NotReached(s.steps, s.primal-s.dual)
 	case s.cut:
-		return fmt.Sprintf("rank %d, the maximum that was set: further eigenvectors are dropped", len(s.values))
+		return fmt.Sprintf("rank %d, the maximum that was set: further eigenvectors are dropped",
+			len(s.values))
 	case s.params.Loss == SimpleNPKLLinear:
 		return "the optimum, by its formula"
 	}
@@ -163,7 +169,8 @@ type simplenpklSearch struct {
 	converged, inactive bool // inactive: the bound on the norm is not reached
 }
 
-func newSimpleNPKLSearch(ctx context.Context, eng *engine.Engine, p *graphkernel.Problem, params SimpleNPKL, seed uint64) *simplenpklSearch {
+func newSimpleNPKLSearch(ctx context.Context, eng *engine.Engine, p *graphkernel.Problem, params SimpleNPKL,
+	seed uint64) *simplenpklSearch {
 	return &simplenpklSearch{
 		Problem: p, ctx: ctx, eng: eng, params: params, seed: seed, report: func() {},
 		size: params.Size * float64(p.Len()), pairs: p.Pairs(),
@@ -183,7 +190,8 @@ func (s *simplenpklSearch) decompose(a []float64) error {
 		return err
 	}
 	s.steps++
-	found, err := graphkernel.Lowest(s.ctx, s.eng, negative, most, operator.EigenOptions{Tolerance: 1e-8, Seed: s.seed, Start: s.start})
+	found, err := graphkernel.Lowest(s.ctx, s.eng, negative, most,
+		operator.EigenOptions{Tolerance: 1e-8, Seed: s.seed, Start: s.start})
 	if err != nil {
 		return err
 	}
@@ -256,7 +264,8 @@ func (s *simplenpklSearch) evaluate(a []float64) (point, error) {
 	p := point{a: a, gradient: make([]float64, len(a)), dual: -s.size * s.norm()}
 	for k, e := range s.pairs.Once {
 		p.dual += a[k] - a[k]*a[k]/(4*s.Weight[e])
-		p.gradient[k] = 1 - a[k]/(2*s.Weight[e]) - s.Sign[e]*graphkernel.Dot(v.Row(int(s.pairs.From[k])), v.Row(int(s.To[e])))
+		p.gradient[k] = 1 - a[k]/(2*s.Weight[e]) -
+			s.Sign[e]*graphkernel.Dot(v.Row(int(s.pairs.From[k])), v.Row(int(s.To[e])))
 	}
 	var err error
 	s.primal, err = s.Objective(s.ctx, s.eng, v)

@@ -23,10 +23,13 @@ import (
 func TestSimpleNPKLOptimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(12, 40).Draw(t, "n")
-		x, _, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"),
+			rapid.Uint64().Draw(t, "seed"))
 		l := SimpleNPKLLearner{Params: SimpleNPKLDefaults()}
-		l.Params.Loss = rapid.SampledFrom([]graphkernel.Loss{SimpleNPKLLinear, SimpleNPKLSquaredHinge}).Draw(t, "loss")
-		l.Params.Graph = rapid.SampledFrom([]graphkernel.Graph{graphkernel.KNN, graphkernel.Dense}).Draw(t, "graph")
+		l.Params.Loss = rapid.SampledFrom([]graphkernel.Loss{SimpleNPKLLinear,
+			SimpleNPKLSquaredHinge}).Draw(t, "loss")
+		l.Params.Graph = rapid.SampledFrom([]graphkernel.Graph{graphkernel.KNN, graphkernel.Dense}).Draw(t,
+			"graph")
 		l.Params.C, l.Params.Size, l.Params.Tol, l.Params.MaxIter, l.Params.Rank = 2, 0.1, 1e-9, 5000, n
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		fitted, err := l.Fit(ctx, eng, x, set)
@@ -37,7 +40,8 @@ func TestSimpleNPKLOptimal(t *testing.T) {
 		if !m.Status().Converged {
 			t.Fatalf("status %+v", m.Status())
 		}
-		p, err := graphkernel.Setup{Method: SimpleNPKLMethod, Settings: l.Params.Settings, Kernel: l.Kernel, Given: l.Similarities}.Start(ctx, eng, x, set)
+		p, err := graphkernel.Setup{Method: SimpleNPKLMethod, Settings: l.Params.Settings, Kernel: l.Kernel,
+			Given: l.Similarities}.Start(ctx, eng, x, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,9 +100,15 @@ func TestSimpleNPKLBadInput(t *testing.T) {
 	}
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	for name, change := range map[string]func(p *SimpleNPKL){
-		"loss": func(p *SimpleNPKL) { p.Loss = "sl" }, "C": func(p *SimpleNPKL) { p.C = -1 }, "delta": func(p *SimpleNPKL) { p.Delta = 0 },
-		"size": func(p *SimpleNPKL) { p.Size = 0 }, "rank": func(p *SimpleNPKL) { p.Rank = -1 }, "tol": func(p *SimpleNPKL) { p.Tol = math.NaN() },
-		"max_iter": func(p *SimpleNPKL) { p.MaxIter = 0 }, "neighbors": func(p *SimpleNPKL) { p.Neighbors = 30 },
+		"loss": func(p *SimpleNPKL) {
+			p.Loss = "sl"
+		}, "C": func(p *SimpleNPKL) { p.C = -1 }, "delta": func(p *SimpleNPKL) { p.Delta = 0 },
+		"size": func(p *SimpleNPKL) {
+			p.Size = 0
+		}, "rank": func(p *SimpleNPKL) { p.Rank = -1 }, "tol": func(p *SimpleNPKL) { p.Tol = math.NaN() },
+		"max_iter": func(p *SimpleNPKL) {
+			p.MaxIter = 0
+		}, "neighbors": func(p *SimpleNPKL) { p.Neighbors = 30 },
 	} {
 		l := SimpleNPKLLearner{Params: SimpleNPKLDefaults()}
 		change(&l.Params)

@@ -46,10 +46,11 @@ func (k SpectralKind) learns() bool { return k == SpectralAlignment || k == Spec
 
 // SpectralAbout describes the method.
 var SpectralAbout = algorithms.About{
-	Name:            SpectralMethod,
-	Title:           "Spectral",
-	Summary:         "kernels of a graph's Laplacian: diffusion and others, baselines of gml",
-	Paper:           "Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & Niyogi 2003 (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order)",
+	Name:    SpectralMethod,
+	Title:   "Spectral",
+	Summary: "kernels of a graph's Laplacian: diffusion and others, baselines of gml",
+	Paper: "Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & " +
+		"Niyogi 2003 (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order)",
 	DefaultKernel:   SpectralDefaultKernel,
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -134,12 +135,14 @@ func (p Spectral) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, 
 	if err != nil {
 		return nil, err
 	}
-	m, err := outofsample.NewBarycentric(ctx, eng, SpectralMethod, k, min(p.near(), x.Len()), x, spectralCoordinates(b, alpha))
+	m, err := outofsample.NewBarycentric(ctx, eng, SpectralMethod, k, min(p.near(), x.Len()), x,
+		spectralCoordinates(b, alpha))
 	if err != nil {
 		return nil, err
 	}
 	f.Notices = b.Notices
-	return &SpectralModel{fitted.New(m, p, f.Status(algorithms.Status{Converged: true, Iterations: 1})), alpha}, nil
+	return &SpectralModel{fitted.New(m, p, f.Status(algorithms.Status{Converged: true, Iterations: 1})),
+		alpha}, nil
 }
 
 // basis returns the vectors to weigh.
@@ -224,8 +227,10 @@ func (m *SpectralModel) Spectra() []algorithms.Spectrum {
 
 // Describe returns the statistics of the model.
 func (m *SpectralModel) Describe() []algorithms.Statistic {
-	statistics := []algorithms.Statistic{{Name: "kind", Value: string(m.Params().Kind)}, {Name: "graph", Value: string(m.Params().Graph)}}
-	return append(append(statistics, m.Model.Describe()...), algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
+	statistics := []algorithms.Statistic{{Name: "kind", Value: string(m.Params().Kind)},
+		{Name: "graph", Value: string(m.Params().Graph)}}
+	return append(append(statistics, m.Model.Describe()...),
+		algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
 }
 
 // Encode stores the model in f.

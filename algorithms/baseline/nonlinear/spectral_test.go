@@ -73,14 +73,16 @@ func TestSpectralFunctionsOfTheLaplacian(t *testing.T) {
 	}
 	got := gram(m)
 	for i, v := range got.Data {
-		if math.Abs(v-series.Data[i]) > math.Exp(-0.3*top)+1e-8 { // the largest eigenvalue is above the largest degree
+		// the largest eigenvalue is above the largest degree
+		if math.Abs(v-series.Data[i]) > math.Exp(-0.3*top)+1e-8 {
 			t.Fatalf("element %d of the diffusion kernel is %g, want %g", i, v, series.Data[i])
 		}
 	}
 	l.Params.Kind = SpectralRegularized
 	got = gram(fittest.Fit[*SpectralModel](t, l, x, set))
 	product := got.Clone()
-	eng.Backend().Gemm(false, false, 0.3, laplacian, got, 1, product) // (I + t L) K = I, except for one direction
+	// (I + t L) K = I, except for one direction
+	eng.Backend().Gemm(false, false, 0.3, laplacian, got, 1, product)
 	off := 0.0
 	for i := range 30 {
 		for j := range 30 {
@@ -166,7 +168,8 @@ func TestSpectralAligned(t *testing.T) {
 // TestSpectralLearns checks that learned weights separate the rings better than the raw points do,
 // for new points, too.
 func TestSpectralLearns(t *testing.T) {
-	for _, kind := range []SpectralKind{SpectralDiffusion, SpectralRegularized, SpectralEigenmaps, SpectralAlignment, SpectralOrder} {
+	for _, kind := range []SpectralKind{SpectralDiffusion, SpectralRegularized, SpectralEigenmaps,
+		SpectralAlignment, SpectralOrder} {
 		x, labels, set := enginetest.Rings(t, 200, 60, 3)
 		l := of(kind)
 		l.Params.Rank = 12
@@ -200,7 +203,8 @@ func TestSpectralLearns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if z, err := back.Embed(ctx, eng, other); err != nil || !slices.Equal(y.Data, z.Data) || !slices.Equal(back.Weights(), m.Weights()) {
+		if z, err := back.Embed(ctx, eng, other); err != nil || !slices.Equal(y.Data, z.Data) ||
+			!slices.Equal(back.Weights(), m.Weights()) {
 			t.Errorf("%s: the model that was read differs from the one that was written (%v)", kind, err)
 		}
 	}
@@ -214,8 +218,14 @@ func TestSpectralBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(p *Spectral){
-		"kind": func(p *Spectral) { p.Kind = "k" }, "graph": func(p *Spectral) { p.Graph = graphkernel.Dense }, "rank": func(p *Spectral) { p.Rank = 60 },
-		"negative": func(p *Spectral) { p.Rank = -1 }, "time": func(p *Spectral) { p.Time = 0 }, "neighbors": func(p *Spectral) { p.Neighbors = 60 },
+		"kind": func(p *Spectral) {
+			p.Kind = "k"
+		}, "graph": func(p *Spectral) {
+			p.Graph = graphkernel.Dense
+		}, "rank": func(p *Spectral) { p.Rank = 60 },
+		"negative": func(p *Spectral) {
+			p.Rank = -1
+		}, "time": func(p *Spectral) { p.Time = 0 }, "neighbors": func(p *Spectral) { p.Neighbors = 60 },
 		"given": func(p *Spectral) { p.Graph = graphkernel.Given },
 	} {
 		l := of(SpectralDiffusion)

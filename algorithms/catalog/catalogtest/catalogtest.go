@@ -54,7 +54,8 @@ type learner struct {
 	config catalog.Config
 }
 
-func (l learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+func (l learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points,
+	set *links.Set) (algorithms.Model, error) {
 	l.config.Lesson.Targets = Targets(x.Len())
 	given, err := l.new(l.config)
 	if err != nil {

@@ -60,9 +60,11 @@ const tolerance = 1e-8
 //
 // Errors: a rank that is not below the number of points; a graph that the kind does not support, or
 // that is not connected where it must be; those of the graph and of the eigensolver.
-func (c Choice) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
+func (c Choice) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
+	x points.Points) (*Basis, error) {
 	if c.Rank >= x.Len() {
-		return nil, &fault.ParamError{Param: "rank", Value: c.Rank, Want: fmt.Sprintf("a number below %d, the number of points", x.Len())}
+		return nil, &fault.ParamError{Param: "rank", Value: c.Rank,
+			Want: fmt.Sprintf("a number below %d, the number of points", x.Len())}
 	}
 	switch c.Kind {
 	case Laplacian:
@@ -72,11 +74,13 @@ func (c Choice) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x
 	case Isomap:
 		return c.isomap(ctx, eng, k, x)
 	}
-	return nil, fault.Unknown("basis", string(c.Kind), []string{string(Laplacian), string(LLE), string(Isomap)})
+	return nil, fault.Unknown("basis", string(c.Kind),
+		[]string{string(Laplacian), string(LLE), string(Isomap)})
 }
 
 // laplacian returns the smoothest eigenvectors of the graph.
-func (c Choice) laplacian(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
+func (c Choice) laplacian(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
+	x points.Points) (*Basis, error) {
 	a, s, err := c.Neighborhood.Make(ctx, eng, k, x, c.Similarities)
 	if err != nil {
 		return nil, err
@@ -84,9 +88,12 @@ func (c Choice) laplacian(ctx context.Context, eng *engine.Engine, k kernel.Kern
 	adjacency := a.ToSparse()
 	b := &Basis{}
 	if _, parts := graph.Components(adjacency); parts > 1 {
-		b.Notices = []string{fmt.Sprintf("the graph has %d parts: the first %[1]d eigenvalues are 0, and their eigenvectors are constant on each part; use more neighbors to connect them", parts)}
+		b.Notices = []string{fmt.Sprintf(
+			"the graph has %d parts: the first %[1]d eigenvalues are 0, and their eigenvectors are "+
+				"constant on each part; use more neighbors to connect them", parts)}
 	}
-	found, err := operator.LaplacianEigenpairs(ctx, eng, adjacency, c.Normalized, c.Rank, operator.EigenOptions{Tolerance: tolerance, Seed: c.Seed})
+	found, err := operator.LaplacianEigenpairs(ctx, eng, adjacency, c.Normalized, c.Rank,
+		operator.EigenOptions{Tolerance: tolerance, Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +105,11 @@ func (c Choice) laplacian(ctx context.Context, eng *engine.Engine, k kernel.Kern
 }
 
 // neighbors returns the nearest neighbors, or an error if the graph is not knn.
-func (c Choice) neighbors(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*graph.Neighbors, error) {
+func (c Choice) neighbors(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
+	x points.Points) (*graph.Neighbors, error) {
 	if c.Graph != graphkernel.KNN {
-		return nil, &fault.ParamError{Param: "graph", Value: string(c.Graph), Want: "knn for basis=" + string(c.Kind)}
+		return nil, &fault.ParamError{Param: "graph", Value: string(c.Graph),
+			Want: "knn for basis=" + string(c.Kind)}
 	}
 	if err := c.Check(x.Len()); err != nil {
 		return nil, err
@@ -115,24 +124,30 @@ func (c Choice) neighbors(ctx context.Context, eng *engine.Engine, k kernel.Kern
 func Given(eng *engine.Engine, given *operator.Eigenpairs, n, r int) (*Basis, error) {
 	vectors, values := given.Vectors, given.Values
 	if r > vectors.Rows {
-		return nil, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number up to %d, the number of given vectors", vectors.Rows)}
+		return nil, &fault.ParamError{Param: "rank", Value: r,
+			Want: fmt.Sprintf("a number up to %d, the number of given vectors", vectors.Rows)}
 	}
 	if r > 0 {
 		vectors, values = vectors.View(0, r, 0, vectors.Cols), values[:min(r, len(values))]
 	}
 	r = vectors.Rows
 	if vectors.Cols != n || r < 1 || r >= n || len(values) != r {
-		return nil, fault.Data("", "a basis of %d x %d values and %d weights: want 1 to %d vectors of %d elements, and a weight for each", r, vectors.Cols, len(values), n-1, n)
+		return nil, fault.Data("",
+			"a basis of %d x %d values and %d weights: want 1 to %d vectors of %d elements, and a weight "+
+				"for each", r, vectors.Cols, len(values), n-1, n)
 	}
 	for i, v := range values {
 		if v-v != 0 || i > 0 && v < values[i-1] {
-			return nil, &fault.DataError{Row: i, Err: fmt.Errorf("value %v of the basis after %v: want finite values in ascending order, so that the weights exp(-t value) do not rise", v, values[:i])}
+			return nil, &fault.DataError{Row: i,
+				Err: fmt.Errorf("value %v of the basis after %v: want finite values in ascending order, so "+
+					"that the weights exp(-t value) do not rise", v, values[:i])}
 		}
 	}
 	for i := range r {
 		for j, v := range vectors.Row(i) {
 			if v-v != 0 {
-				return nil, &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("element %v of the basis: want a finite number", v)}
+				return nil, &fault.DataError{Row: i, Column: strconv.Itoa(j),
+					Err: fmt.Errorf("element %v of the basis: want a finite number", v)}
 			}
 		}
 	}
@@ -142,7 +157,9 @@ func Given(eng *engine.Engine, given *operator.Eigenpairs, n, r int) (*Basis, er
 		g.Set(i, i, g.At(i, i)-1)
 		for j, v := range g.Row(i) {
 			if math.Abs(v) > 1e-6 {
-				return nil, &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("the inner product of vectors %d and %d of the basis is off by %.2g: want orthonormal vectors", i, j, v)}
+				return nil, &fault.DataError{Row: i, Column: strconv.Itoa(j),
+					Err: fmt.Errorf("the inner product of vectors %d and %d of the basis is off by %.2g: "+
+						"want orthonormal vectors", i, j, v)}
 			}
 		}
 	}
@@ -169,13 +186,15 @@ const shift = 1e-6
 // lle returns the eigenvectors of E = (I - W)'(I - W) with the smallest eigenvalues, including the
 // constant one (Roweis & Saul 2000). It computes them as the leading eigenvectors of (E + s I)^-1,
 // whose eigenvalues are well separated where those of E cluster. Cost: n^3 / 3 flops.
-func (c Choice) lle(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
+func (c Choice) lle(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
+	x points.Points) (*Basis, error) {
 	n := x.Len()
 	near, err := c.neighbors(ctx, eng, k, x)
 	if err != nil {
 		return nil, err
 	}
-	if err := eng.Check(fmt.Sprintf("reconstruction errors of %d points", n), 2*engine.MatrixBytes(n, n), "use fewer points, or basis=laplacian"); err != nil {
+	if err := eng.Check(fmt.Sprintf("reconstruction errors of %d points", n), 2*engine.MatrixBytes(n, n),
+		"use fewer points, or basis=laplacian"); err != nil {
 		return nil, err
 	}
 	w, err := c.weights(ctx, eng, k, x, near)
@@ -193,7 +212,8 @@ func (c Choice) lle(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x 
 	if err := eng.Cholesky(ctx, e); err != nil {
 		return nil, err
 	}
-	found, err := operator.TopEigenpairs(ctx, eng, operator.Inverse(e), c.Rank, operator.EigenOptions{Tolerance: tolerance, Seed: c.Seed})
+	found, err := operator.TopEigenpairs(ctx, eng, operator.Inverse(e), c.Rank,
+		operator.EigenOptions{Tolerance: tolerance, Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -209,12 +229,14 @@ func (c Choice) lle(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x 
 
 // weights returns the weights that reconstruct every point from its neighbors in the feature space
 // of k.
-func (c Choice) weights(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, near *graph.Neighbors) (blas.Matrix, error) {
+func (c Choice) weights(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points,
+	near *graph.Neighbors) (blas.Matrix, error) {
 	value, err := k.Values(ctx, eng, x)
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	return lle.Weights(ctx, eng, near.N, near.K, lle.OfKernel(value, near.Index, near.K), lle.DefaultRegularization)
+	return lle.Weights(ctx, eng, near.N, near.K, lle.OfKernel(value, near.Index, near.K),
+		lle.DefaultRegularization)
 }
 
 // errors returns (I - W)'(I - W).
@@ -254,14 +276,17 @@ func residue(near *graph.Neighbors, w blas.Matrix, v []float64) float64 {
 // isomap returns the leading eigenvectors of -H D H / 2, where D holds the squared lengths of
 // shortest paths in the neighbor graph (Tenenbaum, de Silva & Langford 2000). Cost: n (n k) log n
 // for the paths.
-func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
+func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
+	x points.Points) (*Basis, error) {
 	near, err := c.neighbors(ctx, eng, k, x)
 	if err != nil {
 		return nil, err
 	}
 	edges := near.Adjacency(graph.Union, math.Sqrt)
 	if _, parts := graph.Components(near.Adjacency(graph.Union, graph.Binary)); parts > 1 {
-		return nil, fault.Data("", "the graph of %d neighbors has %d parts without paths between them: want more neighbors for basis=isomap", c.Neighbors, parts)
+		return nil, fault.Data("",
+			"the graph of %d neighbors has %d parts without paths between them: want more neighbors for "+
+				"basis=isomap", c.Neighbors, parts)
 	}
 	d, err := graph.Geodesics(ctx, eng, edges)
 	if err != nil {
@@ -274,7 +299,8 @@ func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	b := &Basis{Vectors: found.Vectors, Values: make([]float64, c.Rank)}
 	for i, w := range found.Values {
 		if !(w > zero*found.Values[0]) {
-			return nil, &fault.ParamError{Param: "rank", Value: c.Rank, Want: fmt.Sprintf("a number up to %d, the number of positive eigenvalues of the paths", i)}
+			return nil, &fault.ParamError{Param: "rank", Value: c.Rank,
+				Want: fmt.Sprintf("a number up to %d, the number of positive eigenvalues of the paths", i)}
 		}
 		b.Values[i] = math.Log(found.Values[0] / w)
 	}
@@ -284,7 +310,8 @@ func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 // Scaled returns the dims leading eigenpairs of the inner products -H D^2 H / 2 of the distances D:
 // classical scaling (Torgerson 1952). Eigenvalues may be negative if the distances are not
 // Euclidean. It overwrites d.
-func Scaled(ctx context.Context, eng *engine.Engine, d blas.Matrix, dims int, o operator.EigenOptions) (*operator.Eigenpairs, error) {
+func Scaled(ctx context.Context, eng *engine.Engine, d blas.Matrix, dims int,
+	o operator.EigenOptions) (*operator.Eigenpairs, error) {
 	center(d)
 	gram, err := operator.Dense(d)
 	if err != nil {

@@ -25,7 +25,8 @@ func cloud(n, d int, seed uint64) *points.Dense {
 }
 
 func choice(kind Kind, rank, neighbors int) Choice {
-	return Choice{Kind: kind, Rank: rank, Neighborhood: graphkernel.Neighborhood{Graph: graphkernel.KNN, Neighbors: neighbors}}
+	return Choice{Kind: kind, Rank: rank,
+		Neighborhood: graphkernel.Neighborhood{Graph: graphkernel.KNN, Neighbors: neighbors}}
 }
 
 func orthonormal(t enginetest.Fataler, v blas.Matrix) {
@@ -210,7 +211,8 @@ func TestMakeErrors(t *testing.T) {
 		"parts":     {choice(Isomap, 3, 4), "2 parts"},
 		"neighbors": {choice(LLE, 3, 30), "neighbors"},
 	} {
-		if _, err := c.c.Make(ctx, eng, kernel.Linear(), x); err == nil || !strings.Contains(err.Error(), c.text) {
+		if _, err := c.c.Make(ctx, eng, kernel.Linear(), x); err == nil ||
+			!strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.text)
 		}
 	}

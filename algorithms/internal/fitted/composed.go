@@ -58,15 +58,19 @@ func (c composed) embed(ctx context.Context, eng *engine.Engine, x points.Points
 		if err := c.first.embed(ctx, eng, points.Slice(x, lo, hi), z); err != nil {
 			return fault.InRows(err, lo)
 		}
-		if err := c.then.embed(ctx, eng, &points.Dense{N: z.Rows, D: width, Data: z.Data}, y.View(lo, hi, 0, y.Cols)); err != nil {
+		if err := c.then.embed(ctx, eng, &points.Dense{N: z.Rows, D: width, Data: z.Data},
+			y.View(lo, hi, 0, y.Cols)); err != nil {
 			return fault.InRows(err, lo)
 		}
 	}
 	return ctx.Err()
 }
 
-func (c composed) single(_ context.Context, _ *engine.Engine, method string, _ *points.Single) (blas.Matrix32, error) {
-	return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " + method + " in kernel principal coordinates"}
+func (c composed) single(_ context.Context, _ *engine.Engine, method string,
+	_ *points.Single) (blas.Matrix32, error) {
+	return blas.Matrix32{},
+		&fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " +
+			method + " in kernel principal coordinates"}
 }
 
 // The first map of a composed one is stored as a file of its own, of this method: its tensors have
@@ -125,7 +129,8 @@ func ReadComposed(f *model.File, m *Map) (*Map, error) {
 		return nil, err
 	}
 	if e.Dim() != m.InputDim() || m.Alphabet() != "" {
-		return nil, InHeader(fault.Data("", "%d kernel principal coordinates for a map of %d: want the same number", e.Dim(), m.InputDim()))
+		return nil, InHeader(fault.Data("",
+			"%d kernel principal coordinates for a map of %d: want the same number", e.Dim(), m.InputDim()))
 	}
 	Compose(m, e)
 	return m, nil
@@ -193,8 +198,11 @@ func (t turned) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 	return ctx.Err()
 }
 
-func (t turned) single(_ context.Context, _ *engine.Engine, method string, _ *points.Single) (blas.Matrix32, error) {
-	return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " + method + ", which is made of others"}
+func (t turned) single(_ context.Context, _ *engine.Engine, method string,
+	_ *points.Single) (blas.Matrix32, error) {
+	return blas.Matrix32{},
+		&fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " +
+			method + ", which is made of others"}
 }
 
 // tensorAxes is the suffix of the tensor that holds the axes.
@@ -210,7 +218,8 @@ func ReadTurned(method string, f *model.File, members []*Map) (*Map, error) {
 	total := 0
 	for k, m := range members {
 		if k > 0 && (m.InputDim() != members[0].InputDim() || m.Alphabet() != members[0].Alphabet()) {
-			return nil, InHeader(fault.Data("", "member %d takes other points than member 0: want the same kind and number of features", k))
+			return nil, InHeader(fault.Data("",
+				"member %d takes other points than member 0: want the same kind and number of features", k))
 		}
 		total += m.Dim()
 	}
@@ -262,7 +271,8 @@ func (f function) embed(ctx context.Context, eng *engine.Engine, x points.Points
 }
 
 // single computes in double precision and rounds the coordinates.
-func (f function) single(ctx context.Context, eng *engine.Engine, _ string, x *points.Single) (blas.Matrix32, error) {
+func (f function) single(ctx context.Context, eng *engine.Engine, _ string,
+	x *points.Single) (blas.Matrix32, error) {
 	if x.D != f.InputDim() {
 		return blas.Matrix32{}, WrongFeatures(x.D, f.InputDim())
 	}

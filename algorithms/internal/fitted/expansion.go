@@ -27,7 +27,8 @@ type expansion struct {
 // NewExpansion returns the map y = V k(l, x) - c of the named method over the given points l. It
 // keeps v (Dim x m) and center (Dim values, or nil for 0). Embedding costs m kernel values and
 // 2 m Dim flops per point.
-func NewExpansion(method string, k kernel.Kernel, support points.Points, v blas.Matrix, center []float64) *Map {
+func NewExpansion(method string, k kernel.Kernel, support points.Points, v blas.Matrix,
+	center []float64) *Map {
 	return &Map{expand(basis{k, StripPoints(support)}, v, center), method}
 }
 
@@ -85,7 +86,8 @@ func (e *expansion) embed(ctx context.Context, eng *engine.Engine, x points.Poin
 	return eng.Each(ctx, y.Rows, 1024, func(i int) { t.Axpy(-1, e.center, y.Row(i)) })
 }
 
-func (e *expansion) single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error) {
+func (e *expansion) single(ctx context.Context, eng *engine.Engine, method string,
+	x *points.Single) (blas.Matrix32, error) {
 	return EmbedSingle(ctx, eng, method, e.kernel, e.support, e.turned(eng), e.center, x)
 }
 
@@ -95,10 +97,14 @@ const beyondSingle = "beyond single precision: want smaller values (standardize 
 // EmbedSingle returns y = V k(l, x) - c in single precision for n points, n x dims. The matrix
 // transposed is V' (m x dims); center is c, or nil for 0. Support points that are not dense vectors
 // are a *fault.ParamError. Cost: 2 n m (d + dims) flops, and rounding m (d + dims) numbers.
-func EmbedSingle(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, support points.Points, transposed blas.Matrix, center []float64, x *points.Single) (blas.Matrix32, error) {
+func EmbedSingle(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel,
+	support points.Points, transposed blas.Matrix, center []float64, x *points.Single) (blas.Matrix32,
+	error) {
 	dense, ok := support.(*points.Dense)
 	if !ok {
-		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model whose points are not dense vectors"}
+		return blas.Matrix32{},
+			&fault.ParamError{Param: "precision", Value: "single",
+				Want: "double for a model whose points are not dense vectors"}
 	}
 	if x.D != dense.D {
 		return blas.Matrix32{}, WrongFeatures(x.D, dense.D)
@@ -161,7 +167,8 @@ func ReadExpansion(method string, f *model.File) (*Map, error) {
 		return nil, err
 	}
 	if count == 0 || len(data) == 0 {
-		return nil, fault.Data("", "an expansion of %d values over %d points: want at least one of each", len(data), count)
+		return nil, fault.Data("", "an expansion of %d values over %d points: want at least one of each",
+			len(data), count)
 	}
 	v, center := blas.MatrixOf(len(data)/count, count, data), []float64(nil)
 	for _, name := range []string{tensorCenter, earlierCenter} {
@@ -181,7 +188,8 @@ func ReadCentered(method string, f *model.File) (*Map, error) {
 		return nil, err
 	}
 	if m.expansion().center == nil {
-		return nil, fault.Data("", "tensor %q is missing: want the center of the coordinates", method+tensorCenter)
+		return nil, fault.Data("", "tensor %q is missing: want the center of the coordinates",
+			method+tensorCenter)
 	}
 	return m, nil
 }
@@ -225,7 +233,8 @@ func (s *sum) embed(ctx context.Context, eng *engine.Engine, x points.Points, y 
 	return nil
 }
 
-func (s *sum) single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error) {
+func (s *sum) single(ctx context.Context, eng *engine.Engine, method string,
+	x *points.Single) (blas.Matrix32, error) {
 	y, err := s.linear.single(ctx, eng, method, x)
 	if err != nil {
 		return y, err
@@ -253,7 +262,9 @@ func ReadSum(method string, f *model.File) (*Map, error) {
 		return nil, err
 	}
 	if a, b := flat.Dim(), bent.Dim(); a != b || flat.InputDim() != bent.InputDim() {
-		return nil, fault.Data("", "the linear part has %d directions of %d features, the expansion %d of %d: want the same numbers", a, flat.InputDim(), b, bent.InputDim())
+		return nil, fault.Data("",
+			"the linear part has %d directions of %d features, the expansion %d of %d: want the same numbers",
+			a, flat.InputDim(), b, bent.InputDim())
 	}
 	return Sum(flat, bent), nil
 }

@@ -53,11 +53,13 @@ func TestPartsOfTheHeader(t *testing.T) {
 			second
 		}{a, b})
 		var x, y map[string]any
-		if err != nil || json.Unmarshal(whole, &x) != nil || json.Unmarshal([]byte(c.want), &y) != nil || len(x) != len(y) {
+		if err != nil || json.Unmarshal(whole, &x) != nil || json.Unmarshal([]byte(c.want), &y) != nil ||
+			len(x) != len(y) {
 			t.Errorf("%v: read %s, want the members of %s", c.parts, whole, c.want)
 		}
 	}
-	if err := ReadHeader(&model.File{Header: model.Header{Method: "m"}}, "m", &first{}, &second{}); !fault.IsInput(err) {
+	if err := ReadHeader(&model.File{Header: model.Header{Method: "m"}}, "m", &first{},
+		&second{}); !fault.IsInput(err) {
 		t.Errorf("a header without parameters: %v", err)
 	}
 }

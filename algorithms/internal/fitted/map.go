@@ -92,7 +92,8 @@ func (m *Map) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Sin
 // checkMemory checks the memory of an embedding against the limit. Its values take 1/part of the
 // bytes of float64.
 func checkMemory(eng *engine.Engine, n, dim, part int) error {
-	return eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, dim), engine.MatrixBytes(n, dim)/int64(part), "embed fewer points at a time")
+	return eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, dim),
+		engine.MatrixBytes(n, dim)/int64(part), "embed fewer points at a time")
 }
 
 // finite returns a *fault.DataError for the first row from lo to hi - 1 with a value that is not
@@ -123,7 +124,8 @@ func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) 
 		cols = y.Len()
 	}
 	need := engine.MatrixBytes(rows, cols) + engine.MatrixBytes(rows+cols, m.Dim())
-	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need, "take fewer points at a time"); err != nil {
+	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need,
+		"take fewer points at a time"); err != nil {
 		return blas.Matrix{}, err
 	}
 	a, err := m.Embed(ctx, eng, x)
@@ -145,7 +147,8 @@ func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) 
 // coordinates, or of the learned kernel itself for a map of [Corrected]. It looks only at the rows
 // that occur in pairs. A row out of range is a *fault.DataError whose Row is the number of the
 // pair.
-func (m *Map) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+func (m *Map) Distances(ctx context.Context, eng *engine.Engine, x points.Points,
+	pairs [][2]int) ([]float64, error) {
 	if c, is := m.form.(*corrected); is {
 		if err := m.check(m.method, x); err != nil {
 			return nil, err
@@ -293,16 +296,19 @@ func (l *linear) embed(ctx context.Context, eng *engine.Engine, x points.Points,
 }
 
 // single computes x - mean in double precision and rounds it once.
-func (l *linear) single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error) {
+func (l *linear) single(ctx context.Context, eng *engine.Engine, method string,
+	x *points.Single) (blas.Matrix32, error) {
 	if x.D != len(l.mean) {
 		return blas.Matrix32{}, WrongFeatures(x.D, len(l.mean))
 	}
 	w, err := points.Narrow(&points.Dense{N: l.w.Rows, D: l.w.Cols, Data: l.w.Clone().Data})
 	if err != nil {
-		return blas.Matrix32{}, fmt.Errorf("%s: the model's transformation in single precision: %w", method, err)
+		return blas.Matrix32{},
+			fmt.Errorf("%s: the model's transformation in single precision: %w", method, err)
 	}
 	need := engine.MatrixBytes(x.N, l.w.Rows+x.D) / 2
-	if err := eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", x.N, l.w.Rows), need, "embed fewer points at a time"); err != nil {
+	if err := eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", x.N, l.w.Rows), need,
+		"embed fewer points at a time"); err != nil {
 		return blas.Matrix32{}, err
 	}
 	centered := &points.Single{N: x.N, D: x.D, Data: make([]float32, x.N*x.D)}
@@ -340,7 +346,8 @@ func ReadLinear(method string, f *model.File) (*Map, error) {
 		return nil, err
 	}
 	if d == 0 || len(data) == 0 {
-		return nil, fault.Data("", "a transformation of %d features to %d values: want at least one of each", d, len(data))
+		return nil, fault.Data("", "a transformation of %d features to %d values: want at least one of each",
+			d, len(data))
 	}
 	return NewLinear(method, mean, blas.MatrixOf(len(data)/d, d, data)), nil
 }
@@ -363,7 +370,8 @@ func (l *linear) formula(string) (formula.Map, error) {
 }
 
 func (e *expansion) formula(string) (formula.Map, error) {
-	return formula.Centered(&formula.Expansion{Kernel: e.kernel, Support: e.support, V: e.turned(nil), Center: e.center})
+	return formula.Centered(&formula.Expansion{Kernel: e.kernel, Support: e.support, V: e.turned(nil),
+		Center: e.center})
 }
 
 func (s *sum) formula(method string) (formula.Map, error) {
@@ -411,7 +419,8 @@ func (t turned) formula(method string) (formula.Map, error) {
 			}
 		}
 		first += own.Dim()
-		all.Terms = append(all.Terms, &formula.Chain{First: own, Then: &formula.Linear{W: w, Mean: make([]float64, own.Dim())}})
+		all.Terms = append(all.Terms,
+			&formula.Chain{First: own, Then: &formula.Linear{W: w, Mean: make([]float64, own.Dim())}})
 	}
 	return all, nil
 }

@@ -91,19 +91,24 @@ func TestKinds(t *testing.T) {
 	} {
 		ctx, eng := context.Background(), enginetest.New(t, 1)
 		w, _ := c.m.Transform()
-		if (w.Data != nil) != c.linear || (c.m.Coordinates().Data != nil) != c.table || (c.m.Extension() != nil) != c.table || c.m.Support() != c.support || c.m.Kernel().String() != c.kernel {
-			t.Errorf("%s: transformation %v, coordinates %v, %d points, kernel %s", c.name, w.Data, c.m.Coordinates().Data, c.m.Support(), c.m.Kernel())
+		if (w.Data != nil) != c.linear || (c.m.Coordinates().Data != nil) != c.table ||
+			(c.m.Extension() != nil) != c.table || c.m.Support() != c.support ||
+			c.m.Kernel().String() != c.kernel {
+			t.Errorf("%s: transformation %v, coordinates %v, %d points, kernel %s", c.name, w.Data,
+				c.m.Coordinates().Data, c.m.Support(), c.m.Kernel())
 		}
 		y, err := c.m.Embed(ctx, eng, x)
 		if err != nil || y.At(0, 0) != c.want {
 			t.Errorf("%s: coordinate %v, want %v (%v)", c.name, y.Data, c.want, err)
 		}
 		z, err := c.m.EmbedSingle(ctx, eng, &points.Single{N: 1, D: 1, Data: []float32{3}})
-		if c.inSingle && (err != nil || float64(z.Row(0)[0]) != c.want) || !c.inSingle && !fault.IsInput(err) {
+		if c.inSingle && (err != nil || float64(z.Row(0)[0]) != c.want) || !c.inSingle &&
+			!fault.IsInput(err) {
 			t.Errorf("%s: %v in single precision, want %v (%v)", c.name, z.Data, c.want, err)
 		}
 	}
-	if _, err := flat.Embed(context.Background(), enginetest.New(t, 1), nil); !fault.IsInput(err) || !strings.Contains(err.Error(), "dense vectors for test") {
+	if _, err := flat.Embed(context.Background(), enginetest.New(t, 1), nil); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "dense vectors for test") {
 		t.Errorf("no points: %v", err)
 	}
 }

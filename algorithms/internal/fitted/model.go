@@ -84,13 +84,16 @@ func (m *Model[P]) Describe() []algorithms.Statistic {
 	count, width := m.First()
 	switch {
 	case width > 0:
-		return []algorithms.Statistic{{Name: "kernel", Value: k}, {Name: "points", Value: count}, {Name: "kernel principal coordinates", Value: width}, {Name: "dim", Value: m.Dim()}}
+		return []algorithms.Statistic{{Name: "kernel", Value: k}, {Name: "points", Value: count},
+			{Name: "kernel principal coordinates", Value: width}, {Name: "dim", Value: m.Dim()}}
 	case k == "":
-		return []algorithms.Statistic{{Name: "features", Value: m.InputDim()}, {Name: "dimensions", Value: m.Dim()}}
+		return []algorithms.Statistic{{Name: "features", Value: m.InputDim()},
+			{Name: "dimensions", Value: m.Dim()}}
 	case rows == 0:
 		return []algorithms.Statistic{{Name: "kernel", Value: k}, {Name: "dim", Value: m.Dim()}}
 	}
-	return []algorithms.Statistic{{Name: "kernel", Value: k}, {Name: "points", Value: rows}, {Name: "dim", Value: m.Dim()}}
+	return []algorithms.Statistic{{Name: "kernel", Value: k}, {Name: "points", Value: rows},
+		{Name: "dim", Value: m.Dim()}}
 }
 
 // Encode stores the model in f.
@@ -189,7 +192,8 @@ func NewTraced[P Parameters](m *Map, params P, status algorithms.Status, trace [
 
 // Describe returns the statistics of the model.
 func (m *Traced[P]) Describe() []algorithms.Statistic {
-	return append(m.Model.Describe(), algorithms.Statistic{Name: "objective at the start", Value: m.trace[0]}, algorithms.Statistic{Name: "objective", Value: m.Objective()})
+	return append(m.Model.Describe(), algorithms.Statistic{Name: "objective at the start", Value: m.trace[0]},
+		algorithms.Statistic{Name: "objective", Value: m.Objective()})
 }
 
 // Encode stores the model in f.
@@ -216,7 +220,9 @@ func DecodeTraced[P Parameters](method string, f *model.File, read Reader, extra
 func Bounded(trace []float64, converged bool, gap float64) algorithms.Status {
 	status := algorithms.Status{Converged: converged, Iterations: len(trace) - 1}
 	if !converged {
-		status.Message = fmt.Sprintf("after %d iterations the objective may be %.2g above its minimum: raise max_iter or tol", status.Iterations, gap)
+		status.Message = fmt.Sprintf(
+			"after %d iterations the objective may be %.2g above its minimum: raise max_iter or tol",
+			status.Iterations, gap)
 	}
 	return status
 }
@@ -336,7 +342,8 @@ func MemberFile(m algorithms.Model) (model.File, error) {
 }
 
 // MemberDecoder returns the function that decodes the models of a method, for a table of methods.
-func MemberDecoder[M algorithms.Model](decode func(*model.File) (M, error)) func(*model.File) (algorithms.Model, error) {
+func MemberDecoder[M algorithms.Model](decode func(*model.File) (M,
+	error)) func(*model.File) (algorithms.Model, error) {
 	return func(f *model.File) (algorithms.Model, error) { return decode(f) }
 }
 

@@ -184,13 +184,20 @@ func CheckPoints(x, support points.Points) error {
 	case x == nil:
 		return fault.Data("", "no points given: want points")
 	case Alphabet(support) != "" && (sequences == nil || sequences.Alphabet != Alphabet(support)):
-		return fault.Data("", "got points of another kind or alphabet: want sequences over the alphabet %s, as the model was fitted on", Alphabet(support))
+		return fault.Data("",
+			"got points of another kind or alphabet: want sequences over the alphabet %s, as the model was "+
+				"fitted on", Alphabet(support))
 	case sequences != nil && Alphabet(support) == "":
-		return fault.Data("", "got sequences: want the kind of points that the model was fitted on, which is not sequences")
+		return fault.Data("",
+			"got sequences: want the kind of points that the model was fitted on, which is not sequences")
 	case gram && !wantGram:
-		return fault.Data("", "got rows of a precomputed Gram matrix: want vectors of %d features, as the model was fitted on", support.Dim())
+		return fault.Data("",
+			"got rows of a precomputed Gram matrix: want vectors of %d features, as the model was fitted on",
+			support.Dim())
 	case !gram && wantGram:
-		return fault.Data("", "got vectors: want rows of a Gram matrix over %d reference objects, as the model was fitted on", support.Dim())
+		return fault.Data("",
+			"got vectors: want rows of a Gram matrix over %d reference objects, as the model was fitted on",
+			support.Dim())
 	case gram:
 		what = "number of reference objects"
 	}
@@ -231,7 +238,8 @@ func SelectPoints(x points.Points, rows []int) points.Points {
 	if !ok {
 		return x.Select(rows)
 	}
-	out := &points.Gram{N: len(rows), M: g.M, Diagonal: make([]float64, len(rows)), Reference: make([]int, len(rows))}
+	out := &points.Gram{N: len(rows), M: g.M, Diagonal: make([]float64, len(rows)),
+		Reference: make([]int, len(rows))}
 	for i, r := range rows {
 		out.Diagonal[i], out.Reference[i] = g.Diagonal[r], g.Reference[r]
 	}
@@ -272,7 +280,8 @@ func SetKernel(f *model.File, k kernel.Kernel) {
 func ReadCenter(f *model.File, k kernel.Kernel, x points.Points) (kernel.Kernel, error) {
 	_, isGram := x.(*points.Gram)
 	if !k.IsLinear() || isGram != f.Has(tensorProducts) || Alphabet(x) != "" {
-		return k, fault.Data("", "tensor %s: want none with kernel %s and points of this kind", tensorKernelCenter, k)
+		return k, fault.Data("", "tensor %s: want none with kernel %s and points of this kind",
+			tensorKernelCenter, k)
 	}
 	c, size := &kernel.Origin{}, x.Dim()
 	var err error
@@ -302,7 +311,8 @@ func ascending(f *model.File, name string, limit int) ([]int, error) {
 	list, err := ReadIndices(f, name, limit)
 	for at := 1; at < len(list); at++ {
 		if list[at] <= list[at-1] {
-			return nil, fault.Data("", "tensor %s: element %d is %d after %d: want ascending numbers", name, at,
+			return nil, fault.Data("", "tensor %s: element %d is %d after %d: want ascending numbers", name,
+				at,
 				list[at], list[at-1])
 		}
 	}
@@ -319,7 +329,8 @@ const (
 // SetLinks stores the links of a model's fit, in tensors whose names begin with name.
 func SetLinks(f *model.File, name string, set *links.Set) {
 	all := slices.Concat(set.Must(), set.Cannot())
-	rows, weights, bounds := make([]int64, 0, 2*len(all)), make([]float64, len(all)), make([]float64, len(all))
+	rows, weights, bounds := make([]int64, 0, 2*len(all)), make([]float64, len(all)),
+		make([]float64, len(all))
 	bounded := false
 	for k, l := range all {
 		rows = append(rows, int64(l.I), int64(l.J))
@@ -358,13 +369,15 @@ func ReadLinks(f *model.File, name string, n int) (*links.Set, error) {
 	list := make([]links.Link, len(weights))
 	for k, w := range weights {
 		if w == 0 {
-			return nil, fault.Data("", "tensor %s: element %d is 0: want a weight other than 0", name+tensorWeights, k)
+			return nil, fault.Data("", "tensor %s: element %d is 0: want a weight other than 0",
+				name+tensorWeights, k)
 		}
 		sign := links.Must
 		if w < 0 {
 			sign = links.Cannot
 		}
-		list[k] = links.Link{I: int(rows[2*k]), J: int(rows[2*k+1]), Sign: sign, Weight: math.Abs(w), Bound: bounds[k]}
+		list[k] = links.Link{I: int(rows[2*k]), J: int(rows[2*k+1]), Sign: sign, Weight: math.Abs(w),
+			Bound: bounds[k]}
 	}
 	set, err := links.New(n, list)
 	if err != nil {

@@ -129,7 +129,8 @@ func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 
 // recall writes the coordinates of points that are training rows and returns the numbers of the
 // others.
-func (t *table) recall(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) (fresh []int, err error) {
+func (t *table) recall(ctx context.Context, eng *engine.Engine, x points.Points,
+	y blas.Matrix) (fresh []int, err error) {
 	first, stored := make([]int, x.Len()), t.coordinates.Data != nil
 	err = eng.Each(ctx, x.Len(), 256, func(i int) {
 		if first[i] = -1; stored {
@@ -148,7 +149,8 @@ func (t *table) recall(ctx context.Context, eng *engine.Engine, x points.Points,
 }
 
 // extend writes the coordinates of some rows of x.
-func extend(eng *engine.Engine, begin func() (Block, error), x points.Points, some []int, y blas.Matrix) error {
+func extend(eng *engine.Engine, begin func() (Block, error), x points.Points, some []int,
+	y blas.Matrix) error {
 	block, err := begin()
 	if err != nil {
 		return err
@@ -167,8 +169,11 @@ func extend(eng *engine.Engine, begin func() (Block, error), x points.Points, so
 	return nil
 }
 
-func (t *table) single(_ context.Context, _ *engine.Engine, method string, _ *points.Single) (blas.Matrix32, error) {
-	return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " + method + ", which embeds points by their nearest neighbors"}
+func (t *table) single(_ context.Context, _ *engine.Engine, method string,
+	_ *points.Single) (blas.Matrix32, error) {
+	return blas.Matrix32{},
+		&fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " +
+			method + ", which embeds points by their nearest neighbors"}
 }
 
 const tensorCoordinates = ".places" // suffix of the tensor of the coordinates

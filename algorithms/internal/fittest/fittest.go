@@ -18,7 +18,8 @@ func Fit[M algorithms.Model](t enginetest.Fataler, l algorithms.Learner, x point
 }
 
 // On returns the model of a learner, fitted on an engine.
-func On[M algorithms.Model](t enginetest.Fataler, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set) M {
+func On[M algorithms.Model](t enginetest.Fataler, eng *engine.Engine, l algorithms.Learner, x points.Points,
+	set *links.Set) M {
 	t.Helper()
 	m, err := l.Fit(context.Background(), eng, x, set)
 	if err != nil {

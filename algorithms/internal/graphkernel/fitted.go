@@ -84,20 +84,24 @@ func Spectra(m *fitted.Map) []algorithms.Spectrum {
 
 // Describe returns the statistics of a model: loss and graph, those of its record, the objective,
 // more of the method's own, the gap and the eigenvalues.
-func Describe(m *fitted.Map, recorded []algorithms.Statistic, loss Loss, g Graph, r Result, more ...algorithms.Statistic) []algorithms.Statistic {
+func Describe(m *fitted.Map, recorded []algorithms.Statistic, loss Loss, g Graph, r Result,
+	more ...algorithms.Statistic) []algorithms.Statistic {
 	gap := any(r.Gap)
 	if r.Gap < 0 {
 		gap = "unknown"
 	}
 	return slices.Concat(
-		[]algorithms.Statistic{{Name: "loss", Value: string(loss)}, {Name: "graph", Value: string(g)}}, recorded,
+		[]algorithms.Statistic{{Name: "loss", Value: string(loss)}, {Name: "graph", Value: string(g)}},
+		recorded,
 		[]algorithms.Statistic{{Name: "objective", Value: r.Objective}}, more,
-		[]algorithms.Statistic{{Name: "gap to the optimum, at most", Value: gap}, {Name: "eigenvalues of the kernel matrix", Value: Eigenvalues(m)}})
+		[]algorithms.Statistic{{Name: "gap to the optimum, at most", Value: gap},
+			{Name: "eigenvalues of the kernel matrix", Value: Eigenvalues(m)}})
 }
 
 // Axes returns the eigenvalues w of Z = V V' above tol times the largest one, descending, and their
 // unit eigenvectors as rows. V has n rows and few columns.
-func Axes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (rows blas.Matrix, w []float64, err error) {
+func Axes(ctx context.Context, eng *engine.Engine, v blas.Matrix,
+	tol float64) (rows blas.Matrix, w []float64, err error) {
 	r := v.Cols
 	gram, values := blas.NewMatrix(r, r), make([]float64, r)
 	eng.Backend().Syrk(true, 1, v, 0, gram)
@@ -221,7 +225,9 @@ func (e *extension) sumNeighbors(near *graph.Neighbors, sums blas.Matrix) {
 func (e *extension) refuseNew(near *graph.Neighbors) error {
 	for i := range near.N {
 		if _, squared := near.Of(i); squared[0] != 0 {
-			return &fault.DataError{Row: i, Err: errors.New("not a training point: a model of given similarities embeds only training points")}
+			return &fault.DataError{Row: i,
+				Err: errors.New("not a training point: a model of given similarities embeds only training " +
+					"points")}
 		}
 	}
 	return nil

@@ -49,7 +49,8 @@ func (o *Neighborhood) SetText(name, text string) (bool, error) {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
-		return false, &fault.ParamError{Param: "radius of graph=eps:R", Value: number, Want: "a finite number > 0"}
+		return false, &fault.ParamError{Param: "radius of graph=eps:R", Value: number,
+			Want: "a finite number > 0"}
 	}
 	o.Graph, o.Radius = Within, v
 	return true, nil
@@ -71,7 +72,8 @@ func (o Neighborhood) Check(n int) error {
 	case o.Neighbors < 1:
 		return &fault.ParamError{Param: "neighbors", Value: o.Neighbors, Want: "an integer >= 1"}
 	case o.Neighbors >= n:
-		return &fault.ParamError{Param: "neighbors", Value: o.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", n)}
+		return &fault.ParamError{Param: "neighbors", Value: o.Neighbors,
+			Want: fmt.Sprintf("a number below %d, the number of points", n)}
 	}
 	return nil
 }
@@ -111,7 +113,8 @@ func (s Similarity) Weight(squared float64) float64 {
 
 // Similarities returns the graph of the points in the feature space of k, and the function that
 // weights its edges.
-func (o Neighborhood) Similarities(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
+func (o Neighborhood) Similarities(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
+	x points.Points) (Adjacency, Similarity, error) {
 	if o.Graph == Within {
 		return o.within(ctx, eng, k, x)
 	}
@@ -125,7 +128,9 @@ func (o Neighborhood) Similarities(ctx context.Context, eng *engine.Engine, k ke
 			s.Sigma /= 2
 		}
 		if !(s.Sigma > 0) {
-			return Adjacency{}, s, fault.Data("", "the nearest neighbors of all points are at distance 0: want points that differ")
+			return Adjacency{}, s,
+				fault.Data("", "the nearest neighbors of all points are at distance 0: want points that "+
+					"differ")
 		}
 	}
 	if o.Graph == KNN {
@@ -145,9 +150,11 @@ func meanRoot(squared []float64) float64 {
 
 // dense returns the similarities of all pairs. Their memory belongs to the engine: the caller may
 // release it.
-func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, s Similarity) (blas.Matrix, error) {
+func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points,
+	s Similarity) (blas.Matrix, error) {
 	n := x.Len()
-	if err := eng.Check("similarities of all pairs", engine.MatrixBytes(n, n), "use graph=knn, or fewer points"); err != nil {
+	if err := eng.Check("similarities of all pairs", engine.MatrixBytes(n, n),
+		"use graph=knn, or fewer points"); err != nil {
 		return blas.Matrix{}, err
 	}
 	d := eng.GetMatrix(n, n)
@@ -164,7 +171,8 @@ func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Po
 }
 
 // within returns the graph of the pairs at most Radius apart.
-func (o Neighborhood) within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
+func (o Neighborhood) within(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
+	x points.Points) (Adjacency, Similarity, error) {
 	a, err := graph.Within(ctx, eng, k, x, o.Radius)
 	if err != nil {
 		return Adjacency{}, Similarity{}, err
@@ -172,7 +180,8 @@ func (o Neighborhood) within(ctx context.Context, eng *engine.Engine, k kernel.K
 	s := Similarity{}
 	if o.Heat {
 		if s.Sigma = meanRoot(a.Val); a.Count() > 0 && !(s.Sigma > 0) {
-			return Adjacency{}, s, fault.Data("", "all neighbors of all points are at distance 0: want points that differ")
+			return Adjacency{}, s,
+				fault.Data("", "all neighbors of all points are at distance 0: want points that differ")
 		}
 	}
 	for e, squared := range a.Val {
@@ -240,7 +249,8 @@ func CheckSimilarities(s blas.Matrix) error {
 	for i := range n {
 		for j, v := range s.Row(i) {
 			if !(v >= 0) || math.IsInf(v, 0) {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v: want a finite number >= 0", v)}
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j),
+					Err: fmt.Errorf("similarity %v: want a finite number >= 0", v)}
 			}
 			largest = max(largest, v)
 		}
@@ -248,7 +258,9 @@ func CheckSimilarities(s blas.Matrix) error {
 	for i := range n {
 		for j := range i {
 			if a, b := s.At(i, j), s.At(j, i); math.Abs(a-b) > float64(n)*0x1p-52*largest {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v, but %v in the transposed place: want a symmetric matrix", a, b)}
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j),
+					Err: fmt.Errorf("similarity %v, but %v in the transposed place: want a symmetric matrix",
+						a, b)}
 			}
 		}
 	}
@@ -293,7 +305,9 @@ func unreached(s Adjacency, set *links.Set) []string {
 	if parts == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d components of the graph, %d points in all, have no link and are embedded at the origin: want more neighbors, or links there", parts, count, points)}
+	return []string{fmt.Sprintf(
+		"%d of %d components of the graph, %d points in all, have no link and are embedded at the origin: "+
+			"want more neighbors, or links there", parts, count, points)}
 }
 
 // Adjacency is the weight matrix of a graph's edges, symmetric and with a diagonal of zeros. It is

@@ -56,9 +56,11 @@ func (o Neighborhood) CheckKernel(asked kernel.Spec) error {
 	given := asked != (kernel.Spec{})
 	switch {
 	case o.Metric == FromKernel && !given:
-		return &fault.ParamError{Param: "metric", Value: string(o.Metric), Want: "euclid or cosine, or a kernel as well"}
+		return &fault.ParamError{Param: "metric", Value: string(o.Metric),
+			Want: "euclid or cosine, or a kernel as well"}
 	case (o.Metric == Euclid || o.Metric == Cosine) && given:
-		return &fault.ParamError{Param: "metric", Value: string(o.Metric), Want: "kernel, as one is given, or no kernel"}
+		return &fault.ParamError{Param: "metric", Value: string(o.Metric),
+			Want: "kernel, as one is given, or no kernel"}
 	}
 	return nil
 }
@@ -66,7 +68,8 @@ func (o Neighborhood) CheckKernel(asked kernel.Spec) error {
 // In returns the kernel in whose feature space neighbors are searched: the one that the caller
 // asked for, or that of Metric, or else fallback, which [input.Kernel] adapts to the kind of
 // points.
-func (o Neighborhood) In(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points, fallback string) (kernel.Kernel, error) {
+func (o Neighborhood) In(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points,
+	fallback string) (kernel.Kernel, error) {
 	if err := o.CheckKernel(asked); err != nil {
 		return kernel.Kernel{}, err
 	}
@@ -100,7 +103,8 @@ type Task struct {
 }
 
 // Start builds the graph of x and the problem of its links.
-func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Task, error) {
+func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points,
+	set *links.Set) (*Task, error) {
 	t := &Task{setup: s, x: x}
 	var err error
 	if t.kernel, err = s.In(ctx, eng, s.Kernel, x, DefaultKernel); err != nil {
@@ -120,7 +124,8 @@ func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, s
 
 // Make returns the graph of the points and the function that weights its edges. For the graph Given
 // it takes the given similarities.
-func (o Neighborhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, given blas.Matrix) (Adjacency, Similarity, error) {
+func (o Neighborhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points,
+	given blas.Matrix) (Adjacency, Similarity, error) {
 	if o.Graph == Given {
 		a, err := Take(given, x.Len())
 		return a, Similarity{}, err
@@ -135,7 +140,8 @@ func (t *Task) Map(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol f
 	if err != nil {
 		return nil, err
 	}
-	e := &extension{Table: fitted.NewTable(t.kernel, t.x, coordinates), settings: t.setup.Settings, weights: t.weights, degrees: t.degrees}
+	e := &extension{Table: fitted.NewTable(t.kernel, t.x, coordinates), settings: t.setup.Settings,
+		weights: t.weights, degrees: t.degrees}
 	return e.extendedMap(t.setup.Method), nil
 }
 
@@ -155,7 +161,8 @@ func Rules(about algorithms.About) learner.Rules {
 
 // Learn builds the problem of a baseline, calls solve, and returns the model of the solution. It
 // drops the eigenvalues of Z that are at most tol times the largest.
-func Learn[P Parameters](ctx context.Context, f *learner.Fit, p P, tol float64, solve func(*Problem) (Solution, error)) (algorithms.Model, error) {
+func Learn[P Parameters](ctx context.Context, f *learner.Fit, p P, tol float64,
+	solve func(*Problem) (Solution, error)) (algorithms.Model, error) {
 	settings := p.Common()
 	if err := settings.Check(f.X.Len()); err != nil {
 		return nil, err

@@ -44,7 +44,8 @@ const (
 
 // NewProblem returns the problem of the similarities s and the links. It overwrites s, which it
 // normalizes by its degrees.
-func NewProblem(ctx context.Context, eng *engine.Engine, s Adjacency, degrees []float64, set *links.Set, loss Loss, c, delta float64) (*Problem, error) {
+func NewProblem(ctx context.Context, eng *engine.Engine, s Adjacency, degrees []float64, set *links.Set,
+	loss Loss, c, delta float64) (*Problem, error) {
 	pr := &Problem{Loss: loss, C: c, Diag: make([]float64, s.Len()), N: s}
 	for i := range pr.Diag {
 		pr.Diag[i] = 1 + delta
@@ -67,7 +68,8 @@ func (p *Problem) addLinks(n int, set *links.Set) {
 	for i := range n {
 		p.Start[i+1] += p.Start[i]
 	}
-	p.To, p.Sign, p.Weight = make([]int32, 2*len(all)), make([]float64, 2*len(all)), make([]float64, 2*len(all))
+	p.To, p.Sign, p.Weight = make([]int32, 2*len(all)), make([]float64, 2*len(all)),
+		make([]float64, 2*len(all))
 	next := append([]int(nil), p.Start...)
 	put := func(i, j int, l links.Link) {
 		at := next[i]
@@ -207,13 +209,15 @@ func (p *Problem) Permute(order []int32) *Problem {
 	for k, i := range order {
 		position[i] = int32(k)
 	}
-	out := &Problem{Loss: p.Loss, C: p.C, Diag: make([]float64, n), N: Adjacency{Sparse: p.N.Sparse.Permute(order)}}
+	out := &Problem{Loss: p.Loss, C: p.C, Diag: make([]float64, n),
+		N: Adjacency{Sparse: p.N.Sparse.Permute(order)}}
 	out.Start = make([]int, 1, n+1)
 	for k, i := range order {
 		out.Diag[k] = p.Diag[i]
 		lo, hi := p.Links(int(i))
 		for e := lo; e < hi; e++ {
-			out.To, out.Sign, out.Weight = append(out.To, position[p.To[e]]), append(out.Sign, p.Sign[e]), append(out.Weight, p.Weight[e])
+			out.To, out.Sign, out.Weight = append(out.To, position[p.To[e]]), append(out.Sign, p.Sign[e]),
+				append(out.Weight, p.Weight[e])
 		}
 		out.Start = append(out.Start, len(out.To))
 	}
@@ -325,7 +329,8 @@ func (l term) Gap(z, d float64) float64 {
 
 // Lowest returns the k smallest eigenpairs of an operator. If the search reaches its maximum number
 // of steps, it returns the best pairs found; their residuals measure how exact they are.
-func Lowest(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o operator.EigenOptions) (*operator.Eigenpairs, error) {
+func Lowest(ctx context.Context, eng *engine.Engine, a operator.Operator, k int,
+	o operator.EigenOptions) (*operator.Eigenpairs, error) {
 	found, err := operator.BottomEigenpairs(ctx, eng, a, k, o)
 	if rough, ok := errors.AsType[*operator.NoEigenpairsError](err); ok {
 		return rough.Best, nil
@@ -396,7 +401,8 @@ func (c *Combination) WriteTo(ctx context.Context, eng *engine.Engine, to blas.M
 // merged returns diag(Diag) - n - f.
 func (p *Problem) merged(n *sparse.Matrix, f func(i, e int) float64) *sparse.Matrix {
 	size := n.Count() + n.Rows + len(p.To) // an upper bound
-	g := &sparse.Matrix{Rows: n.Rows, Cols: n.Rows, Start: make([]int, 1, n.Rows+1), Col: make([]int32, 0, size), Val: make([]float64, 0, size)}
+	g := &sparse.Matrix{Rows: n.Rows, Cols: n.Rows, Start: make([]int, 1, n.Rows+1),
+		Col: make([]int32, 0, size), Val: make([]float64, 0, size)}
 	var all []entry // the diagonal and the links of one point
 	for i := range n.Rows {
 		all = append(all[:0], entry{int32(i), p.Diag[i]})
@@ -405,7 +411,8 @@ func (p *Problem) merged(n *sparse.Matrix, f func(i, e int) float64) *sparse.Mat
 			all = append(all, entry{p.To[e], -f(i, e)})
 		}
 		slices.SortFunc(all, func(a, b entry) int { return int(a.col) - int(b.col) }) // columns are distinct
-		own := all                                                                    // entries not yet merged
+		// entries not yet merged
+		own := all
 		col, val := n.Row(i)
 		for k, j := range col {
 			for len(own) > 0 && own[0].col < j {

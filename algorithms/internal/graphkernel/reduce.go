@@ -66,7 +66,8 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 	if p.N.Sparse == nil {
 		need += engine.MatrixBytes(u, u)
 	}
-	if err := eng.Check(fmt.Sprintf("reduction of %d points to %d linked ones", p.Len(), l), need, "use plan=full"); err != nil {
+	if err := eng.Check(fmt.Sprintf("reduction of %d points to %d linked ones", p.Len(), l), need,
+		"use plan=full"); err != nil {
 		return nil, err
 	}
 	var n, across blas.Matrix // N_LL, N_UL
@@ -114,7 +115,8 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 }
 
 // gather copies the submatrix of the given rows and columns.
-func gather(ctx context.Context, eng *engine.Engine, from blas.Matrix, rows, columns []int, to blas.Matrix) error {
+func gather(ctx context.Context, eng *engine.Engine, from blas.Matrix, rows, columns []int,
+	to blas.Matrix) error {
 	return eng.Each(ctx, len(rows), chunk, func(k int) {
 		row, out := from.Row(rows[k]), to.Row(k)
 		for c, j := range columns {
@@ -124,7 +126,8 @@ func gather(ctx context.Context, eng *engine.Engine, from blas.Matrix, rows, col
 }
 
 // full adds W'W to the lower triangle of n for W = R^-1 N_UL, Delta_UU = R R'.
-func (r *Reduced) full(ctx context.Context, eng *engine.Engine, p *Problem, _ []int, across, n blas.Matrix) error {
+func (r *Reduced) full(ctx context.Context, eng *engine.Engine, p *Problem, _ []int, across,
+	n blas.Matrix) error {
 	factor := eng.GetMatrix(across.Rows, across.Rows) // only its lower triangle is used
 	r.memory = append(r.memory, factor)
 	err := eng.Each(ctx, len(r.interior), chunk, func(k int) {
@@ -161,12 +164,15 @@ const tolerance = 1e-13
 const accepted = 1e-10
 
 // sparse adds N_LU X to the lower triangle of n for X = Delta_UU^-1 N_UL.
-func (r *Reduced) sparse(ctx context.Context, eng *engine.Engine, p *Problem, at []int, across, n blas.Matrix) error {
+func (r *Reduced) sparse(ctx context.Context, eng *engine.Engine, p *Problem, at []int, across,
+	n blas.Matrix) error {
 	u := len(r.interior)
 	inner := &sparse.Matrix{Rows: u, Cols: u, Start: make([]int, 1, u+1)}
 	for k, i := range r.interior {
 		diagonal := false
-		add := func(j int, w float64) { inner.Col, inner.Val = append(inner.Col, int32(j)), append(inner.Val, w) }
+		add := func(j int, w float64) {
+			inner.Col, inner.Val = append(inner.Col, int32(j)), append(inner.Val, w)
+		}
 		p.N.Each(i, func(j int, w float64) {
 			if j > i && !diagonal {
 				add(k, p.Diag[i])
@@ -188,7 +194,8 @@ func (r *Reduced) sparse(ctx context.Context, eng *engine.Engine, p *Problem, at
 			return err
 		}
 		solved, err := operator.Solve(ctx, eng, op, across, operator.SolveOptions{Tolerance: tolerance})
-		if rounded, is := errors.AsType[*operator.NoSolutionError](err); is && slices.Max(rounded.Best.Residuals) <= accepted {
+		if rounded, is := errors.AsType[*operator.NoSolutionError](err); is &&
+			slices.Max(rounded.Best.Residuals) <= accepted {
 			solved, err = rounded.Best, nil
 		}
 		if err != nil {

@@ -15,8 +15,10 @@ import (
 func TestSoft(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		w, a := rapid.Float64Range(0.1, 50).Draw(t, "w"), rapid.Float64Range(0, 0.2).Draw(t, "a")
-		p := &Problem{Loss: rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss"), To: []int32{0}, Weight: []float64{w}}
-		growth, most := rapid.Float64Range(1, 9).Draw(t, "growth"), rapid.Float64Range(0.1, 30).Draw(t, "most")
+		p := &Problem{Loss: rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss"),
+			To: []int32{0}, Weight: []float64{w}}
+		growth, most := rapid.Float64Range(1, 9).Draw(t, "growth"),
+			rapid.Float64Range(0.1, 30).Draw(t, "most")
 		rho, lower, upper := growth*most, math.Inf(-1), math.Inf(1)
 		if p.Loss != Square {
 			lower = 0

@@ -31,6 +31,7 @@ func Similarities(s blas.Matrix, rows []int) (blas.Matrix, error) {
 
 // Whole returns the error of a learner with a state of all points that parts of them cannot use.
 func Whole(method, state string) error {
-	return fault.Data("", "%s: %s belongs to all points: want a learner without it for a part of them", method,
+	return fault.Data("", "%s: %s belongs to all points: want a learner without it for a part of them",
+		method,
 		state)
 }

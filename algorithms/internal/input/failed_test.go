@@ -19,9 +19,12 @@ import (
 // stay as they are, and those of a canceled context say what was canceled.
 func TestFailed(t *testing.T) {
 	pivot := &blas.NotPositiveDefiniteError{Pivot: 3}
-	for _, cause := range []error{pivot, fmt.Errorf("eigenvectors: %w", &operator.NoEigenpairsError{Best: &operator.Eigenpairs{}}), optimize.ErrUnbounded} {
+	for _, cause := range []error{pivot,
+		fmt.Errorf("eigenvectors: %w", &operator.NoEigenpairsError{Best: &operator.Eigenpairs{}}),
+		optimize.ErrUnbounded} {
 		err := input.Failed(t.Context(), "npkl: fit", cause)
-		if !fault.IsInput(err) || !errors.Is(err, cause) || !strings.HasPrefix(err.Error(), "npkl: fit failed") {
+		if !fault.IsInput(err) || !errors.Is(err, cause) ||
+			!strings.HasPrefix(err.Error(), "npkl: fit failed") {
 			t.Errorf("%v becomes %v", cause, err)
 		}
 	}
@@ -33,7 +36,8 @@ func TestFailed(t *testing.T) {
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := input.Failed(canceled, "npkl: fit", pivot); !errors.Is(err, context.Canceled) || fault.IsInput(err) {
+	if err := input.Failed(canceled, "npkl: fit", pivot); !errors.Is(err, context.Canceled) ||
+		fault.IsInput(err) {
 		t.Errorf("error %v: want that of the context", err)
 	}
 }

@@ -48,20 +48,23 @@ func Check(x points.Points, set *links.Set) error {
 		}
 	}
 	if set.N() != x.Len() {
-		return &fault.ShapeError{What: "number of rows that the links refer to", Got: set.N(), Want: fmt.Sprintf("%d, the number of points", x.Len())}
+		return &fault.ShapeError{What: "number of rows that the links refer to", Got: set.N(),
+			Want: fmt.Sprintf("%d, the number of points", x.Len())}
 	}
 	return nil
 }
 
 // CheckPairs checks the memory for all pairs of the chunklets, for a method that stores them.
 func CheckPairs(eng *engine.Engine, set *links.Set) error {
-	return eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), set.Bytes(), "use a smaller number of links instead of chunklets")
+	return eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), set.Bytes(),
+		"use a smaller number of links instead of chunklets")
 }
 
 // Kernel returns the requested kernel or, for the zero Spec, the default for the kind of points:
 // linear for a Gram matrix, spectrum:k=3 for sequences, fallback for vectors. It resolves bandwidth
 // rules on x, and a linear kernel is one around the mean of x.
-func Kernel(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points, fallback string) (kernel.Kernel, error) {
+func Kernel(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points,
+	fallback string) (kernel.Kernel, error) {
 	spec, err := specFor(asked, x, fallback)
 	if err != nil {
 		return kernel.Kernel{}, err
@@ -99,7 +102,8 @@ func specFor(asked kernel.Spec, x points.Points, fallback string) (kernel.Spec, 
 func Vectors(method string, x points.Points) (*points.Dense, error) {
 	dense, ok := x.(*points.Dense)
 	if !ok {
-		return nil, &fault.ParamError{Param: "points", Value: "not dense vectors", Want: "dense vectors for " + method + ", as the model was fitted on"}
+		return nil, &fault.ParamError{Param: "points", Value: "not dense vectors",
+			Want: "dense vectors for " + method + ", as the model was fitted on"}
 	}
 	return dense, nil
 }
@@ -110,7 +114,8 @@ func Pairs(n int, pairs [][2]int) error {
 	for p, pair := range pairs {
 		for side, i := range pair {
 			if i < 0 || i >= n {
-				return &fault.DataError{Row: p, Column: strconv.Itoa(side), Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, n-1)}
+				return &fault.DataError{Row: p, Column: strconv.Itoa(side),
+					Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, n-1)}
 			}
 		}
 	}
@@ -159,16 +164,20 @@ func Failed(ctx context.Context, doing string, err error) error {
 	case err == nil || fault.IsInput(err) || !unsolved(err):
 		return err
 	}
-	return fault.Data("", "%s failed, since a problem with these numbers has no solution in double precision (%w): "+
-		"want points and similarities of moderate size, such as standardized ones, other parameters, or another method",
+	return fault.Data("",
+		"%s failed, since a problem with these numbers has no solution in double precision (%w): "+
+			"want points and similarities of moderate size, such as standardized ones, other parameters, or "+
+			"another method",
 		strings.TrimSuffix(doing, ":"), err)
 }
 
 // unsolved reports whether err is one of a decomposition or of an iteration of linear algebra.
 func unsolved(err error) bool {
 	for _, is := range []bool{
-		isA[*blas.NotPositiveDefiniteError](err), isA[*blas.SingularError](err), isA[*blas.NoConvergenceError](err),
-		isA[*operator.NoEigenpairsError](err), isA[*operator.NoSolutionError](err), isA[*operator.NotPositiveError](err),
+		isA[*blas.NotPositiveDefiniteError](err), isA[*blas.SingularError](err),
+		isA[*blas.NoConvergenceError](err),
+		isA[*operator.NoEigenpairsError](err), isA[*operator.NoSolutionError](err),
+		isA[*operator.NotPositiveError](err),
 		errors.Is(err, optimize.ErrUnbounded),
 	} {
 		if is {
@@ -196,7 +205,8 @@ func Rows(x points.Points, count int, asked kernel.Spec, fallback string) error 
 		return fault.Data("", "a part of the rows of a Gram matrix: want vectors or sequences")
 	}
 	if x.Len() != count {
-		return &fault.ShapeError{What: "number of points that the fit uses", Got: x.Len(), Want: fmt.Sprintf("%d, as many as Rows names", count)}
+		return &fault.ShapeError{What: "number of points that the fit uses", Got: x.Len(),
+			Want: fmt.Sprintf("%d, as many as Rows names", count)}
 	}
 	if err := Points(x); err != nil {
 		return err
@@ -206,7 +216,8 @@ func Rows(x points.Points, count int, asked kernel.Spec, fallback string) error 
 		return err
 	}
 	if spec.NeedsData() {
-		return &fault.ParamError{Param: "kernel", Value: spec.String(), Want: "a number instead of the bandwidth rule, which uses points that are not given"}
+		return &fault.ParamError{Param: "kernel", Value: spec.String(),
+			Want: "a number instead of the bandwidth rule, which uses points that are not given"}
 	}
 	return distinguishable(x)
 }
@@ -215,20 +226,24 @@ func Rows(x points.Points, count int, asked kernel.Spec, fallback string) error 
 // equal.
 func Targets(method string, targets []float64, n int) error {
 	if len(targets) == 0 {
-		return fault.Data("", "%s learns from targets: want a number for each of the %d points, got none", method, n)
+		return fault.Data("", "%s learns from targets: want a number for each of the %d points, got none",
+			method, n)
 	}
 	if len(targets) != n {
-		return &fault.ShapeError{What: "number of targets", Got: len(targets), Want: fmt.Sprintf("%d, the number of points", n)}
+		return &fault.ShapeError{What: "number of targets", Got: len(targets),
+			Want: fmt.Sprintf("%d, the number of points", n)}
 	}
 	equal := true
 	for i, v := range targets {
 		if v-v != 0 {
-			return &fault.DataError{Row: i, Column: "target", Err: fmt.Errorf("%v is not finite: want a finite number", v)}
+			return &fault.DataError{Row: i, Column: "target",
+				Err: fmt.Errorf("%v is not finite: want a finite number", v)}
 		}
 		equal = equal && v == targets[0]
 	}
 	if equal {
-		return &fault.DataError{Row: -1, Column: "target", Err: errors.New("all targets are equal: want numbers that vary")}
+		return &fault.DataError{Row: -1, Column: "target",
+			Err: errors.New("all targets are equal: want numbers that vary")}
 	}
 	return nil
 }

@@ -24,7 +24,8 @@ const (
 
 // Points validates points: all values must be finite and at most Largest in absolute value.
 func Points(x points.Points) error {
-	if p, ok := x.(*points.Dense); ok && p.D > 0 && len(p.Data)%p.D == 0 && len(p.Data)/p.D == p.N && within(p.Data, Largest) {
+	if p, ok := x.(*points.Dense); ok && p.D > 0 && len(p.Data)%p.D == 0 && len(p.Data)/p.D == p.N &&
+		within(p.Data, Largest) {
 		return nil // the common case takes one pass
 	}
 	if err := x.Validate(); err != nil {
@@ -32,7 +33,8 @@ func Points(x points.Points) error {
 	}
 	switch p := x.(type) {
 	case *points.Mixed:
-		return &fault.ParamError{Param: "points", Value: "columns of a table", Want: "rows of numbers, which a preparation makes of them"}
+		return &fault.ParamError{Param: "points", Value: "columns of a table",
+			Want: "rows of numbers, which a preparation makes of them"}
 	case *points.Dense:
 		if k := beyond(p.Data, Largest); k >= 0 {
 			return tooLarge(k/p.D, k%p.D, p.Data[k], Largest)
@@ -77,7 +79,9 @@ func beyond(data []float64, limit float64) int {
 }
 
 func tooLarge(row, column int, v, limit float64) error {
-	return &fault.DataError{Row: row, Column: strconv.Itoa(column), Err: fmt.Errorf("value is %g: want at most %g in absolute value, since fourth powers overflow; standardize the data, or leave the row or column out", v, limit)}
+	return &fault.DataError{Row: row, Column: strconv.Itoa(column),
+		Err: fmt.Errorf("value is %g: want at most %g in absolute value, since fourth powers overflow; "+
+			"standardize the data, or leave the row or column out", v, limit)}
 }
 
 // distinguishable returns an error for points that differ so little that fourth powers of their
@@ -93,7 +97,9 @@ func distinguishable(x points.Points) error {
 		}
 	}
 	if largest > 0 {
-		return fault.Data("", "the points differ by at most %g: want differences from %g on, since fourth powers underflow; standardize the data, or multiply them", largest, limit)
+		return fault.Data("",
+			"the points differ by at most %g: want differences from %g on, since fourth powers underflow; "+
+				"standardize the data, or multiply them", largest, limit)
 	}
 	return nil
 }
@@ -141,7 +147,8 @@ func definite(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points
 	}
 	some := x.Select(sampling.Some(x.Len(), definitePoints, 1))
 	what := fmt.Sprintf("matrix of kernel %s", k)
-	if err := eng.Check(what, engine.MatrixBytes(some.Len(), some.Len()), "raise the memory limit"); err != nil {
+	if err := eng.Check(what, engine.MatrixBytes(some.Len(), some.Len()),
+		"raise the memory limit"); err != nil {
 		return err
 	}
 	m, err := k.GramScratch(ctx, eng, some)
@@ -163,7 +170,9 @@ func moderate(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points
 		return err
 	}
 	if i := beyond(diagonal, largestProduct); i >= 0 {
-		return &fault.DataError{Row: i, Err: fmt.Errorf("the value of kernel %s is %g: want at most %g; standardize the data, or use a lower degree", k, diagonal[i], largestProduct)}
+		return &fault.DataError{Row: i,
+			Err: fmt.Errorf("the value of kernel %s is %g: want at most %g; standardize the data, or use a "+
+				"lower degree", k, diagonal[i], largestProduct)}
 	}
 	return nil
 }

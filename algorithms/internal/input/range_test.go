@@ -17,9 +17,12 @@ import (
 // Points outside the accepted range are refused with their row and column; those at the limits are
 // accepted.
 func TestRange(t *testing.T) {
-	dense := func(values ...float64) points.Points { return &points.Dense{N: len(values) / 2, D: 2, Data: values} }
+	dense := func(values ...float64) points.Points {
+		return &points.Dense{N: len(values) / 2, D: 2, Data: values}
+	}
 	gram := func(values ...float64) points.Points {
-		return &points.Gram{N: 2, M: 2, Data: values, Diagonal: []float64{values[0], values[3]}, Reference: []int{0, 1}}
+		return &points.Gram{N: 2, M: 2, Data: values, Diagonal: []float64{values[0], values[3]},
+			Reference: []int{0, 1}}
 	}
 	for _, c := range []struct {
 		name  string
@@ -29,14 +32,18 @@ func TestRange(t *testing.T) {
 		{"at the upper limit", dense(0, 0, input.Largest, -input.Largest), nil},
 		{"beyond it", dense(0, 0, 1, -2*input.Largest), []string{"row 1", `column "1"`, "standardize"}},
 		{"infinite", dense(0, math.Inf(1), 1, 1), []string{"row 0", `column "1"`, "finite"}},
-		{"sparse, beyond it", &points.CSR{N: 3, D: 4, Start: []int{0, 0, 1, 2}, Col: []int32{3, 2}, Val: []float64{1, 1e80}}, []string{"row 2", `column "2"`}},
+		{"sparse, beyond it",
+			&points.CSR{N: 3, D: 4, Start: []int{0, 0, 1, 2}, Col: []int32{3, 2}, Val: []float64{1, 1e80}},
+			[]string{"row 2", `column "2"`}},
 		{"products at the upper limit", gram(1e150, 1, 1, 1), nil},
 		{"products beyond it", gram(1e150, 1e151, 1e151, 1e150), []string{"row 0", `column "1"`}},
 		{"at the lower limit", dense(0, 0, 0, 1e-75), nil},
 		{"below it", dense(0, 0, 0, 1e-76), []string{"1e-76", "multiply"}},
 		{"far from 0, and nearer to each other than a product", dense(1, 1, 1, 1+0x1p-52), nil},
 		{"a column below it", dense(0, 0, 1, 1e-300), nil},
-		{"sparse, below it", &points.CSR{N: 2, D: 4, Start: []int{0, 0, 1}, Col: []int32{3}, Val: []float64{1e-90}}, []string{"1e-90"}},
+		{"sparse, below it",
+			&points.CSR{N: 2, D: 4, Start: []int{0, 0, 1}, Col: []int32{3}, Val: []float64{1e-90}},
+			[]string{"1e-90"}},
 		{"products below it", gram(1e-160, 0, 0, 1e-160), []string{"1e-160"}},
 		{"all equal", dense(5, 5, 5, 5), nil},
 		{"none", &points.Dense{D: 3}, []string{"no points"}},
@@ -62,13 +69,15 @@ func TestRange(t *testing.T) {
 // A polynomial kernel can have values out of range for points in range.
 func TestKernelRange(t *testing.T) {
 	x := &points.Dense{N: 2, D: 1, Data: []float64{1, 1e40}}
-	for text, refused := range map[string]bool{"poly:degree=1": false, "poly:degree=2": true, "rbf:sigma=1": false} {
+	for text, refused := range map[string]bool{"poly:degree=1": false, "poly:degree=2": true,
+		"rbf:sigma=1": false} {
 		spec, err := kernel.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = input.Kernel(context.Background(), enginetest.New(t, 1), spec, x, "linear")
-		if (err != nil) != refused || refused && (!fault.IsInput(err) || !strings.Contains(err.Error(), "row 1")) {
+		if (err != nil) != refused || refused &&
+			(!fault.IsInput(err) || !strings.Contains(err.Error(), "row 1")) {
 			t.Errorf("%s: error %v", text, err)
 		}
 	}

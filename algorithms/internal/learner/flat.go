@@ -51,9 +51,11 @@ func verdict(d []float64) string {
 	}
 	switch {
 	case most <= vanishing:
-		return "all learned distances of the training points are 0: want other parameters, or links that the points agree with"
+		return "all learned distances of the training points are 0: want other parameters, or links that " +
+			"the points agree with"
 	case most-least <= equality*most:
-		return "all learned distances of the training points are equal: want other parameters, such as a larger bandwidth, or other columns"
+		return "all learned distances of the training points are equal: want other parameters, such as a " +
+			"larger bandwidth, or other columns"
 	}
 	return ""
 }

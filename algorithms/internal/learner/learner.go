@@ -129,7 +129,8 @@ func (l Learner[M]) Fit(ctx context.Context, eng *engine.Engine, x points.Points
 
 // Begin returns a fit that begins now. It does not check its input.
 func (l Learner[M]) Begin(eng *engine.Engine, x points.Points, set *links.Set) *Fit {
-	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Lesson: l.Lesson, Seed: l.Seed,
+	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Lesson: l.Lesson,
+		Seed:     l.Seed,
 		Progress: l.Progress}
 	f := Begin(l.Params.Rules(), common, eng, x, set)
 	f.Basis = l.Basis
@@ -209,7 +210,8 @@ func Begin(r Rules, c algorithms.Common, eng *engine.Engine, x points.Points, se
 // Run checks the input, unless the rules say that learn does, and returns the model of learn. The
 // map that a linear method learns on Dense becomes one of the points, if Dense are their
 // coordinates. If the context is canceled, the error names the method.
-func (f *Fit) Run(ctx context.Context, p fitted.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
+func (f *Fit) Run(ctx context.Context, p fitted.Parameters,
+	learn func() (algorithms.Model, error)) (algorithms.Model, error) {
 	m, err := algorithms.Model(nil), error(nil)
 	if !f.OwnCheck {
 		err = f.Check(ctx, p)
@@ -237,7 +239,8 @@ func (f *Fit) Run(ctx context.Context, p fitted.Parameters, learn func() (algori
 
 // Remark adds a notice to a model of the named method that tells none of its training points x
 // apart.
-func Remark(ctx context.Context, eng *engine.Engine, method string, m algorithms.Model, x points.Points) error {
+func Remark(ctx context.Context, eng *engine.Engine, method string, m algorithms.Model,
+	x points.Points) error {
 	noted, is := m.(interface{ Note(notice string) })
 	if !is {
 		return nil
@@ -306,7 +309,8 @@ func (f *Fit) Report(p algorithms.Progress) {
 // optimum.
 func (f *Fit) Bounded(stage string, maxIterations int) func(iteration int, objective, gap float64) {
 	return func(iteration int, objective, gap float64) {
-		f.Report(algorithms.Progress{Stage: stage, Done: iteration, Total: maxIterations, Objective: objective, Residual: gap})
+		f.Report(algorithms.Progress{Stage: stage, Done: iteration, Total: maxIterations,
+			Objective: objective, Residual: gap})
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 // Path fits the distinct values of a parameter, the largest first, and returns of(model) for each
 // of values. If check refuses a value, Path returns that error before any fit. If the context is
 // canceled, the error names the method.
-func Path[M, T any](ctx context.Context, method string, values []float64, check func(v float64) error, fit func(v float64) (M, error), of func(m M) (T, error)) ([]T, error) {
+func Path[M, T any](ctx context.Context, method string, values []float64, check func(v float64) error,
+	fit func(v float64) (M, error), of func(m M) (T, error)) ([]T, error) {
 	for _, v := range values {
 		if err := check(v); err != nil {
 			return nil, err

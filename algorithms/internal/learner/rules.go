@@ -40,11 +40,15 @@ func (r Rules) check(set *links.Set) error {
 	case r.Needs == MustLinks && must == 0 && r.Pairs:
 		return fault.Data("", "%s learns from must-links: want at least one, got none", r.Name)
 	case r.Needs == MustLinks && must == 0:
-		return fault.Data("", "%s learns from must-links: want at least one must-linked pair or chunklet, got none", r.Name)
+		return fault.Data("",
+			"%s learns from must-links: want at least one must-linked pair or chunklet, got none", r.Name)
 	case r.Needs == BothKinds && (must == 0 || cannot == 0):
-		return fault.Data("", "%s learns from links of both kinds: want must-links and cannot-links, got %d and %d", r.Name, must, cannot)
+		return fault.Data("",
+			"%s learns from links of both kinds: want must-links and cannot-links, got %d and %d", r.Name,
+			must, cannot)
 	case r.Needs == Classes && (must == 0 || cannot == 0):
-		return fault.Data("", "%s learns from classes: want must-links and cannot-links, got %d and %d", r.Name, must, cannot)
+		return fault.Data("", "%s learns from classes: want must-links and cannot-links, got %d and %d",
+			r.Name, must, cannot)
 	}
 	return nil
 }

@@ -102,9 +102,11 @@ func (c *Classes) numRivals(class int) (count int) {
 // there are more. A number that overflows is a *fault.DataError.
 func (c *Classes) Triplets(limit int, seed uint64) ([]links.Triplet, error) {
 	if c.NumTriplets() > math.MaxInt/2 {
-		return nil, fault.Data("", "the number of triplets of the links of %d rows overflows: want fewer links", len(c.Rows))
+		return nil, fault.Data("",
+			"the number of triplets of the links of %d rows overflows: want fewer links", len(c.Rows))
 	}
-	total, rivals, counts := 0, make([]int, len(c.Members)), make([]int, len(c.Members)) // counts: triplets by the class of i
+	// counts: triplets by the class of i
+	total, rivals, counts := 0, make([]int, len(c.Members)), make([]int, len(c.Members))
 	for k, members := range c.Members {
 		rivals[k] = c.numRivals(k)
 		counts[k] = len(members) * (len(members) - 1) * rivals[k]
@@ -121,7 +123,8 @@ func (c *Classes) Triplets(limit int, seed uint64) ([]links.Triplet, error) {
 		if j >= i {
 			j++
 		}
-		list = append(list, links.Triplet{I: c.Rows[members[i]], J: c.Rows[members[j]], K: c.Rows[c.rival(class, k)]})
+		list = append(list, links.Triplet{I: c.Rows[members[i]], J: c.Rows[members[j]],
+			K: c.Rows[c.rival(class, k)]})
 	}
 	return list, nil
 }
@@ -143,7 +146,8 @@ func (c *Classes) rival(class, k int) int {
 // LocalDiscriminant writes the discriminant, 1 x q, between two groups of rows of z: the rows of
 // own and those of others that are nearest to row center, up to size of each. Its length is 1, or 0
 // if the means are equal.
-func LocalDiscriminant(eng *engine.Engine, z, out blas.Matrix, center int, own, others []int, size int) error {
+func LocalDiscriminant(eng *engine.Engine, z, out blas.Matrix, center int, own, others []int,
+	size int) error {
 	own, others = nearest(eng, z, center, own, size), nearest(eng, z, center, others, size)
 	rows, s := z.Select(slices.Concat(own, others)), blas.NewMatrix(z.Cols, z.Cols)
 	copy(out.Row(0), Center(rows.View(0, len(own), 0, z.Cols)))

@@ -23,11 +23,13 @@ func TestTriplets(t *testing.T) {
 	}
 	var want []links.Triplet
 	component := []int{0, 0, 0, -1, 1, 1, -1, 2, 2, 2, -1, 3}
-	apart := map[[2]int]bool{{0, 1}: true, {1, 0}: true, {1, 2}: true, {2, 1}: true, {2, 3}: true, {3, 2}: true}
+	apart := map[[2]int]bool{{0, 1}: true, {1, 0}: true, {1, 2}: true, {2, 1}: true, {2, 3}: true,
+		{3, 2}: true}
 	for i := range n {
 		for j := range n {
 			for k := range n {
-				if i != j && component[i] >= 0 && component[i] == component[j] && component[k] >= 0 && apart[[2]int{component[i], component[k]}] {
+				if i != j && component[i] >= 0 && component[i] == component[j] && component[k] >= 0 &&
+					apart[[2]int{component[i], component[k]}] {
 					want = append(want, links.Triplet{I: i, J: j, K: k})
 				}
 			}

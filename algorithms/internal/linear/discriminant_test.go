@@ -64,7 +64,8 @@ func TestLocal(t *testing.T) {
 	}
 	factor := got[0] / (means[0][0] - means[1][0])
 	for a := range q {
-		if want := factor * (means[0][a] - means[1][a]); math.Abs(got[a]-want) > 1e-12 || factor <= 0 || math.Abs(norm-1) > 1e-14 {
+		if want := factor * (means[0][a] - means[1][a]); math.Abs(got[a]-want) > 1e-12 || factor <= 0 ||
+			math.Abs(norm-1) > 1e-14 {
 			t.Errorf("element %d is %g, want %g; the squared length %g", a, got[a], want, norm)
 		}
 	}

@@ -37,7 +37,8 @@ type KernelAxes struct {
 //
 // Errors: points that are all equal in the feature space; those of the kernel matrix and of the
 // eigensolver. Cost: n^2 kernel values, and n^3 flops for all directions.
-func NewKernelAxes(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, dims int, tol float64) (*KernelAxes, error) {
+func NewKernelAxes(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, dims int,
+	tol float64) (*KernelAxes, error) {
 	gram, err := k.Gram(ctx, eng, x)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,8 @@ func NewKernelAxes(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x p
 		return nil, err
 	}
 	q := len(w)
-	a := &KernelAxes{kernel: k, support: x, Total: total, V: blas.NewMatrix(q, n), Center: make([]float64, q), Variances: make([]float64, q), Z: eng.NewMatrix(n, q)}
+	a := &KernelAxes{kernel: k, support: x, Total: total, V: blas.NewMatrix(q, n), Center: make([]float64, q),
+		Variances: make([]float64, q), Z: eng.NewMatrix(n, q)}
 	for r := range q { // V = W^-1/2 U' H, and Center = V K 1 / n
 		from, to, mean, root := u.Row(r), a.V.Row(r), 0.0, math.Sqrt(w[r])
 		for _, v := range from {
@@ -110,7 +112,8 @@ func diagonal(k blas.Matrix) (sum float64) {
 // directions returns the leading eigenvalues of the centered kernel matrix, those above tol times
 // the largest and above rounding, and the eigenvectors as rows. The largest entry of a vector is
 // positive, since otherwise the sign, and what a method makes of it, would be that of the solver.
-func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol, rounding float64) (w []float64, u blas.Matrix, err error) {
+func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol,
+	rounding float64) (w []float64, u blas.Matrix, err error) {
 	if w, u, err = eng.SymEigTop(ctx, k, dims); err != nil {
 		return nil, u, err
 	}
@@ -155,11 +158,13 @@ const (
 // Errors: those of the kernel; points that are all equal in the feature space; a request above the
 // memory limit. Cost for m = min(n, 2000): n m
 // kernel values, and the leading eigenpairs of a matrix of order m.
-func KernelCoordinates(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points, seed uint64) (*points.Dense, *KernelAxes, string, error) {
+func KernelCoordinates(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points,
+	seed uint64) (*points.Dense, *KernelAxes, string, error) {
 	rows := sampling.Some(x.Len(), carriers, seed)
 	n, m := x.Len(), len(rows)
 	need := 2*engine.MatrixBytes(m, m) + engine.MatrixBytes(n+2*m, min(m, most))
-	if err := eng.Check(fmt.Sprintf("kernel principal coordinates of %d points", n), need, "fit a sample of the rows, or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("kernel principal coordinates of %d points", n), need,
+		"fit a sample of the rows, or raise the memory limit"); err != nil {
 		return nil, nil, "", err
 	}
 	k, err := input.Kernel(ctx, eng, asked, x, "linear")
@@ -193,5 +198,6 @@ func (a *KernelAxes) notice(n int) string {
 	if text == "" {
 		return ""
 	}
-	return fmt.Sprintf(" learned in the %d leading principal coordinates of kernel %s%s", len(a.Variances), a.kernel, text)
+	return fmt.Sprintf(" learned in the %d leading principal coordinates of kernel %s%s", len(a.Variances),
+		a.kernel, text)
 }

@@ -39,10 +39,12 @@ func NewPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol 
 
 // NewPrincipalOf is NewPrincipal with only the given rows in Z, in their order; nil means all rows.
 // The directions are those of all points.
-func NewPrincipalOf(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64, rows []int) (*Principal, error) {
+func NewPrincipalOf(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64,
+	rows []int) (*Principal, error) {
 	small := min(x.N, x.D)
 	need := 2*engine.MatrixBytes(x.N, x.D) + 2*engine.MatrixBytes(small, small)
-	if err := eng.Check(fmt.Sprintf("principal coordinates of %d points of %d features", x.N, x.D), need, "use fewer points or features"); err != nil {
+	if err := eng.Check(fmt.Sprintf("principal coordinates of %d points of %d features", x.N, x.D), need,
+		"use fewer points or features"); err != nil {
 		return nil, err
 	}
 	centered := eng.GetMatrix(x.N, x.D)
@@ -176,7 +178,8 @@ func Center(x blas.Matrix) []float64 {
 
 // Eigen returns the eigenvectors, as rows, and the ascending eigenvalues of X'X/n if features is
 // true, else of XX'/n. A matrix that overflows is a *fault.DataError.
-func Eigen(ctx context.Context, eng *engine.Engine, x blas.Matrix, features bool, n int) (blas.Matrix, []float64, error) {
+func Eigen(ctx context.Context, eng *engine.Engine, x blas.Matrix, features bool,
+	n int) (blas.Matrix, []float64, error) {
 	order := x.Rows
 	if features {
 		order = x.Cols
@@ -193,7 +196,9 @@ func Eigen(ctx context.Context, eng *engine.Engine, x blas.Matrix, features bool
 func CheckCovariance(c blas.Matrix) error {
 	for i := range c.Rows {
 		if v := c.At(i, i); v-v != 0 {
-			return &fault.DataError{Row: -1, Err: errors.New("the covariance of the points overflows: want smaller values (standardize the data)")}
+			return &fault.DataError{Row: -1,
+				Err: errors.New("the covariance of the points overflows: want smaller values (standardize " +
+					"the data)")}
 		}
 	}
 	return nil
@@ -250,7 +255,8 @@ func DivideColumns(m blas.Matrix, units []float64) {
 // are the eigenvectors divided by the square roots of their eigenvalues, those of small eigenvalues
 // first. With eps = 0 it drops eigenvectors whose eigenvalue is at most tol times the largest. It
 // overwrites c.
-func Whiten(ctx context.Context, eng *engine.Engine, c blas.Matrix, relative, tol float64) (blas.Matrix, error) {
+func Whiten(ctx context.Context, eng *engine.Engine, c blas.Matrix, relative,
+	tol float64) (blas.Matrix, error) {
 	q := c.Rows
 	w, trace := make([]float64, q), 0.0
 	if err := CheckCovariance(c); err != nil {

@@ -93,7 +93,8 @@ func (d *Differences) Scatter(ctx context.Context, eng *engine.Engine, c, out bl
 
 // LinkScatter adds the scatter of the links to the lower triangle of out: sum w_ij (c_i - c_j)(c_i
 // - c_j)', where c_i is row i of c.
-func LinkScatter(ctx context.Context, eng *engine.Engine, c blas.Matrix, list []links.Link, out blas.Matrix) error {
+func LinkScatter(ctx context.Context, eng *engine.Engine, c blas.Matrix, list []links.Link,
+	out blas.Matrix) error {
 	var d Differences
 	d.AddLinks(list, 1)
 	return d.Scatter(ctx, eng, c, out)
@@ -134,7 +135,9 @@ func Idle(
 		return nil, nil
 	}
 	_, cannot := set.Count()
-	return []string{fmt.Sprintf("%d of the %d columns separate no cannot-link, and %s alone determine them; directions that these do not determine are arbitrary: use dims=%d or more than %d cannot-links",
+	return []string{fmt.Sprintf(
+		"%d of the %d columns separate no cannot-link, and %s alone determine them; directions that these "+
+			"do not determine are arbitrary: use dims=%d or more than %d cannot-links",
 		idle, d, others, max(1, d-idle), cannot)}, nil
 }
 
@@ -195,7 +198,8 @@ func firstRows(widths []int, m int) []int {
 
 // addByPoints computes D'WDC for a window of columns at a time, and multiplies with C': for each
 // column of C, from the first row on that is not 0.
-func (d *Differences) addByPoints(ctx context.Context, eng *engine.Engine, c blas.Matrix, first []int, out blas.Matrix) error {
+func (d *Differences) addByPoints(ctx context.Context, eng *engine.Engine, c blas.Matrix, first []int,
+	out blas.Matrix) error {
 	n, m, turned := c.Rows, c.Cols, d.transpose(c.Rows)
 	images := eng.GetMatrix(n, min(window, m))
 	defer eng.PutMatrix(images)
@@ -210,7 +214,8 @@ func (d *Differences) addByPoints(ctx context.Context, eng *engine.Engine, c bla
 		}
 		for i0 := j0; i0 < m; i0 += window {
 			i1, k := min(i0+window, m), first[i0]
-			eng.Backend().Gemm(true, false, 1, c.View(k, n, i0, i1), images.View(k, n, 0, j1-j0), 1, out.View(i0, i1, j0, j1))
+			eng.Backend().Gemm(true, false, 1, c.View(k, n, i0, i1), images.View(k, n, 0, j1-j0), 1,
+				out.View(i0, i1, j0, j1))
 		}
 	}
 	return ctx.Err()
@@ -221,12 +226,14 @@ func (d *Differences) image(eng *engine.Engine, turned *Differences, c, image bl
 	t, rows := eng.Backend().Kernels(), eng.GetMatrix(len(d.weight), c.Cols)
 	defer eng.PutMatrix(rows)
 	t.SparseRows(d.start, d.row, d.factor, c.Data, c.Stride, c.Cols, rows.Data, rows.Stride)
-	t.SparseRows(turned.start, turned.row, turned.factor, rows.Data, rows.Stride, c.Cols, image.Data, image.Stride)
+	t.SparseRows(turned.start, turned.row, turned.factor, rows.Data, rows.Stride, c.Cols, image.Data,
+		image.Stride)
 }
 
 // transpose returns D'W, n rows.
 func (d *Differences) transpose(n int) *Differences {
-	t := &Differences{start: make([]int, n+1), row: make([]int32, len(d.row)), factor: make([]float64, len(d.row))}
+	t := &Differences{start: make([]int, n+1), row: make([]int32, len(d.row)),
+		factor: make([]float64, len(d.row))}
 	for _, i := range d.row {
 		t.start[i+1]++
 	}
@@ -249,7 +256,8 @@ const block = 512
 
 // addRows computes rows of DC, which have the given lengths, the shortest first, and adds their
 // squares.
-func (d *Differences) addRows(ctx context.Context, eng *engine.Engine, c blas.Matrix, lengths []int, out blas.Matrix) error {
+func (d *Differences) addRows(ctx context.Context, eng *engine.Engine, c blas.Matrix, lengths []int,
+	out blas.Matrix) error {
 	order := make([]int, len(lengths))
 	for k := range order {
 		order[k] = k

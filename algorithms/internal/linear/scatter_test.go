@@ -73,7 +73,8 @@ func TestDefinition(t *testing.T) {
 		widths[i] = width(c.Row(i))
 	}
 	rows, byPoints := blas.NewMatrix(m, m), blas.NewMatrix(m, m)
-	byRows, through := d.addRows(ctx, eng, c, d.lengths(widths), rows), d.addByPoints(ctx, eng, c, firstRows(widths, m), byPoints)
+	byRows, through := d.addRows(ctx, eng, c, d.lengths(widths), rows),
+		d.addByPoints(ctx, eng, c, firstRows(widths, m), byPoints)
 	if err := errors.Join(byRows, through); err != nil {
 		t.Fatal(err)
 	}

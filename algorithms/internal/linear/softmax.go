@@ -74,16 +74,19 @@ const partCount = 8
 // NewSoftmax returns the problem of the given rows (nil: all) in dims dimensions (0: as many as
 // there are directions). The caller must set its Rule. The word fewer names what to reduce in the
 // error of the memory limit: points or another unit.
-func NewSoftmax(ctx context.Context, eng *engine.Engine, pc *Principal, rows []int, dims int, fewer string) (*SoftmaxProblem, error) {
+func NewSoftmax(ctx context.Context, eng *engine.Engine, pc *Principal, rows []int, dims int,
+	fewer string) (*SoftmaxProblem, error) {
 	z := pc.Z.Clone()
 	if rows != nil {
 		z = pc.Z.Select(rows)
 	}
 	n, q := z.Rows, z.Cols
 	if dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: dims, Want: fmt.Sprintf("a number from 0 to %d, the number of principal directions", q)}
+		return nil, &fault.ParamError{Param: "dims", Value: dims,
+			Want: fmt.Sprintf("a number from 0 to %d, the number of principal directions", q)}
 	}
-	p := &SoftmaxProblem{ctx: ctx, eng: eng, pc: pc, Z: z, Rank: q, scales: pc.StandardDeviations(), squared: make([]float64, n)}
+	p := &SoftmaxProblem{ctx: ctx, eng: eng, pc: pc, Z: z, Rank: q, scales: pc.StandardDeviations(),
+		squared: make([]float64, n)}
 	if dims > 0 {
 		p.Rank = dims
 	}
@@ -94,7 +97,8 @@ func NewSoftmax(ctx context.Context, eng *engine.Engine, pc *Principal, rows []i
 	}
 	p.y, p.g = eng.NewMatrix(n, p.Rank+1), eng.NewMatrix(n, p.Rank)
 	for range min(partCount, (n+p.block-1)/p.block) {
-		p.parts = append(p.parts, part{eng.NewMatrix(n, p.Rank+1), eng.NewMatrix(p.block, n), make([]float64, n)})
+		p.parts = append(p.parts,
+			part{eng.NewMatrix(n, p.Rank+1), eng.NewMatrix(p.block, n), make([]float64, n)})
 	}
 	for i := range n {
 		p.y.Set(i, p.Rank, 1)
@@ -243,7 +247,8 @@ type SoftmaxSearch struct {
 // Climb ascends from each start. Then it halves the map and ascends again, o.Contractions times:
 // that escapes local maxima in which distances have grown so large that only the nearest neighbor
 // of each point has any weight. Climb overwrites the starts.
-func (p *SoftmaxProblem) Climb(ctx context.Context, o SoftmaxOptions, starts ...[]float64) (*SoftmaxSearch, error) {
+func (p *SoftmaxProblem) Climb(ctx context.Context, o SoftmaxOptions,
+	starts ...[]float64) (*SoftmaxSearch, error) {
 	s, t := &SoftmaxSearch{}, p.eng.Backend().Kernels()
 	for k := 0; k < len(starts)*(1+o.Contractions) && !s.perfect(); k++ {
 		at := starts[k/(1+o.Contractions)]
@@ -256,7 +261,8 @@ func (p *SoftmaxProblem) Climb(ctx context.Context, o SoftmaxOptions, starts ...
 	}
 	s.Status.Iterations = len(s.Trace) - 1
 	if !s.Status.Converged {
-		s.Status.Message = fmt.Sprintf("%d iterations did not reach the tolerance %g: raise max_iter or tol", o.MaxIter, o.Tol)
+		s.Status.Message = fmt.Sprintf("%d iterations did not reach the tolerance %g: raise max_iter or tol",
+			o.MaxIter, o.Tol)
 	}
 	return s, nil
 }
@@ -274,14 +280,16 @@ func (s *SoftmaxSearch) ascend(ctx context.Context, p *SoftmaxProblem, at []floa
 		before = s.Trace[len(s.Trace)-1]
 	}
 	var own []float64
-	out, err := optimize.MinimizeLBFGS(ctx, p.eng.Backend().Kernels(), p.At, at, optimize.LBFGSOptions{MaxIter: o.MaxIter, Done: func(_ int, value float64, _, _ []float64) (bool, error) {
-		own = append(own, -value)
-		s.Trace = append(s.Trace, max(before, -value))
-		o.Report(algorithms.Progress{Stage: "ascent", Done: len(s.Trace) - 1, Objective: -value})
-		const window, zero = 5, 1e-8
-		n := len(own)
-		return 1+value < zero || n > window && own[n-1]-own[n-1-window] <= o.Tol*(1-own[n-1]), nil
-	}})
+	out, err := optimize.MinimizeLBFGS(ctx, p.eng.Backend().Kernels(), p.At, at,
+		optimize.LBFGSOptions{MaxIter: o.MaxIter,
+			Done: func(_ int, value float64, _, _ []float64) (bool, error) {
+				own = append(own, -value)
+				s.Trace = append(s.Trace, max(before, -value))
+				o.Report(algorithms.Progress{Stage: "ascent", Done: len(s.Trace) - 1, Objective: -value})
+				const window, zero = 5, 1e-8
+				n := len(own)
+				return 1+value < zero || n > window && own[n-1]-own[n-1-window] <= o.Tol*(1-own[n-1]), nil
+			}})
 	if err != nil {
 		return err
 	}

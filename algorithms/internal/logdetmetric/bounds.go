@@ -53,7 +53,8 @@ func (b namedBound) parse() (v float64, percentile bool, err error) {
 	digits, percentile := strings.CutPrefix(b.text, "p")
 	v, err = strconv.ParseFloat(digits, 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) || percentile && v > 100 {
-		return 0, false, &fault.ParamError{Param: b.name, Value: b.text, Want: "a finite number > 0, or p and a percentile up to 100, such as p5"}
+		return 0, false, &fault.ParamError{Param: b.name, Value: b.text,
+			Want: "a finite number > 0, or p and a percentile up to 100, such as p5"}
 	}
 	return v, percentile, nil
 }
@@ -75,7 +76,8 @@ const rounding = 1e-12
 // Bounds returns the bounds for the distances between the points x in the feature space of k, and
 // notices about them. It computes the margin only if there are triplets. A percentile that is 0 up
 // to rounding, relative to the distance of an outlier, is a *fault.DataError.
-func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, triplets bool, seed uint64) (out Bounds, notices []string, err error) {
+func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points,
+	triplets bool, seed uint64) (out Bounds, notices []string, err error) {
 	var squared []quickselect.Key // distances of pairs, computed for the first percentile
 	var largest float64           // of them
 	for n, b := range t.all() {
@@ -106,9 +108,13 @@ func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Ker
 // unusable is the error of a percentile that is 0 up to rounding.
 func (b namedBound) unusable(v, largest float64) error {
 	if largest == 0 {
-		return fault.Data("", "%s: the percentile %s is that of distances above 0, but no two points are apart: want points that differ, or a value, such as %s=0.5", b.name, b.text, b.name)
+		return fault.Data("",
+			"%s: the percentile %s is that of distances above 0, but no two points are apart: want points "+
+				"that differ, or a value, such as %s=0.5", b.name, b.text, b.name)
 	}
-	return fault.Data("", "%s: the percentile %s of the squared distances is %.2g, which is 0 up to rounding relative to the largest, %.2g: want a higher percentile, such as %s=p50, a value, or data without outliers",
+	return fault.Data("",
+		"%s: the percentile %s of the squared distances is %.2g, which is 0 up to rounding relative to the "+
+			"largest, %.2g: want a higher percentile, such as %s=p50, a value, or data without outliers",
 		b.name, b.text, v, largest, b.name)
 }
 
@@ -117,13 +123,15 @@ func (b Bounds) Notices() []string {
 	if b.Upper < b.Lower {
 		return nil
 	}
-	return []string{fmt.Sprintf("upper, the bound of must-links, is %.4g and lower, that of cannot-links, is %.4g: want upper < lower", b.Upper, b.Lower)}
+	return []string{fmt.Sprintf(
+		"upper, the bound of must-links, is %.4g and lower, that of cannot-links, is %.4g: want upper < lower", b.Upper, b.Lower)}
 }
 
 // distances returns the squared distances above 0 that percentiles are computed from, as keys whose
 // rows are the numbers of the pairs: of all pairs of points, or a random sample if they are more
 // than maxPairs.
-func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, seed uint64) ([]quickselect.Key, error) {
+func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points,
+	seed uint64) ([]quickselect.Key, error) {
 	n, count := x.Len(), maxPairs
 	all := n < 1000 && n*(n-1)/2 <= maxPairs // below 1000, it does not overflow
 	if all {
@@ -228,7 +236,8 @@ func (w Supervision) Check(method string, n int) error {
 // Drop leaves out what no metric can satisfy: cannot-links between points at distance 0 in the
 // feature space of k, and triplets whose far point is at distance 0 from the first. It returns a
 // notice that names their rows, if there are any.
-func (w *Supervision) Drop(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) ([]string, error) {
+func (w *Supervision) Drop(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
+	x points.Points) ([]string, error) {
 	var pairs [][2]int
 	for _, l := range w.Links.Cannot() {
 		pairs = append(pairs, [2]int{l.I, l.J})
@@ -261,7 +270,9 @@ func (w *Supervision) Drop(ctx context.Context, eng *engine.Engine, k kernel.Ker
 	case count > len(named):
 		named = append(named, "…")
 	}
-	return []string{fmt.Sprintf("%d cannot-links or triplets are left out, since no metric separates points at distance 0: rows %s", len(w.impossible), strings.Join(named, ", "))}, nil
+	return []string{fmt.Sprintf(
+		"%d cannot-links or triplets are left out, since no metric separates points at distance 0: rows %s",
+		len(w.impossible), strings.Join(named, ", "))}, nil
 }
 
 // Dropped returns the number of links and triplets that [Supervision.Drop] has left out.
@@ -303,7 +314,8 @@ func (b Bounds) Constraints(w Supervision, index map[int]int) []logdet.Constrain
 	}
 	for at, t := range w.Triplets {
 		if !w.impossible[len(cannot)+at] {
-			out = append(out, logdet.Constraint{Kind: logdet.Nearer, I: t.I, J: t.J, K: t.K, Bound: b.Margin, Weight: 1})
+			out = append(out, logdet.Constraint{Kind: logdet.Nearer, I: t.I, J: t.J, K: t.K, Bound: b.Margin,
+				Weight: 1})
 		}
 	}
 	for n := range out {

@@ -47,7 +47,8 @@ func TestBoundsOfTies(t *testing.T) {
 		return b
 	}
 	near := func(a, b Bounds) bool {
-		return math.Abs(a.Upper-b.Upper) < 1e-9 && math.Abs(a.Lower-b.Lower) < 1e-9 && math.Abs(a.Margin-b.Margin) < 1e-9
+		return math.Abs(a.Upper-b.Upper) < 1e-9 && math.Abs(a.Lower-b.Lower) < 1e-9 &&
+			math.Abs(a.Margin-b.Margin) < 1e-9
 	}
 	for name, value := range map[string]func() float64{
 		"rare ones": func() float64 { return math.Floor(1.02 * rng.Float64()) },
@@ -90,7 +91,8 @@ func TestBoundsOfTies(t *testing.T) {
 				for c, a := range x.Row(i) {
 					v += a * x.Row(j)[c]
 				}
-				v += 1e-15 * rng.NormFloat64() * math.Sqrt(points.SquaredDistance(x.Row(i), zero)*points.SquaredDistance(x.Row(j), zero))
+				v += 1e-15 * rng.NormFloat64() *
+					math.Sqrt(points.SquaredDistance(x.Row(i), zero)*points.SquaredDistance(x.Row(j), zero))
 				gram[i*n+j], gram[j*n+i] = v, v
 			}
 		}
@@ -116,7 +118,8 @@ func TestNoBounds(t *testing.T) {
 		"upper=p50": far,
 		"upper=0.5": &points.Dense{N: 3, D: 1, Data: []float64{2, 2, 2}},
 	} {
-		_, _, err := BoundRules{"p5", "p95", "p5"}.Bounds(context.Background(), eng, kernel.Linear(), x, false, 1)
+		_, _, err := BoundRules{"p5", "p95", "p5"}.Bounds(context.Background(), eng, kernel.Linear(), x,
+			false, 1)
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %s", err, want)
 		}

@@ -30,7 +30,8 @@ func Positions(rows []int) map[int]int {
 // k0(x, y) - k0(x, .) B k0(., y).
 //
 // P has few elements in a row, so that products with it cost a few n flops for each constraint.
-func Change(ctx context.Context, eng *engine.Engine, r *logdet.Result, constraints []logdet.Constraint) (blas.Matrix, error) {
+func Change(ctx context.Context, eng *engine.Engine, r *logdet.Result,
+	constraints []logdet.Constraint) (blas.Matrix, error) {
 	n, t := r.A.Rows, eng.Backend().Kernels()
 	b, half := eng.NewMatrix(n, n), eng.NewMatrix(n, n)
 	multiplied := func(x blas.Matrix, sign float64, to blas.Matrix) error { // to += sign P X
@@ -121,7 +122,8 @@ type Linked struct {
 func (l Linked) Learned(ctx context.Context, eng *engine.Engine, b blas.Matrix) (*fitted.Map, error) {
 	rows := SupportRows(l.Rows, l.X.Len(), l.Seed)
 	n := len(rows)
-	if err := eng.Check("learned kernel matrix", 5*engine.MatrixBytes(n, n), "use fewer links or points"); err != nil {
+	if err := eng.Check("learned kernel matrix", 5*engine.MatrixBytes(n, n),
+		"use fewer links or points"); err != nil {
 		return nil, err
 	}
 	support := l.X.Select(rows)
@@ -173,7 +175,8 @@ const rowsEach = 32
 // C be the linked points and K = K0 - K0_C B K0_C' = U W U' the learned kernel matrix of the
 // support points. Then y = W^-1/2 U' (k0(l, x) - K0_C B k0(C, x)).
 func directions(
-	ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among []int, b blas.Matrix, dims int, noise float64,
+	ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among []int, b blas.Matrix, dims int,
+	noise float64,
 ) (blas.Matrix, error) {
 	n, m := k0.Rows, len(among)
 	columns, change := eng.GetMatrix(n, m), eng.GetMatrix(n, m) // K0_C, K0_C B
@@ -225,7 +228,9 @@ func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, maxDims 
 	if dims == 0 {
 		return v, fault.Data("", "the learned kernel matrix is 0: want points that differ under the kernel")
 	}
-	return v.View(0, dims, 0, v.Cols), eng.Each(ctx, dims, rowsEach, func(k int) { t.Scale(1/math.Sqrt(w[k]), v.Row(k)) })
+	return v.View(0, dims, 0, v.Cols), eng.Each(ctx, dims, rowsEach, func(k int) {
+		t.Scale(1/math.Sqrt(w[k]), v.Row(k))
+	})
 }
 
 // Exact is the learned kernel of any two points. Let L L' be the prior kernel matrix of some points
@@ -264,7 +269,8 @@ const negligible = 1e-12
 // Ranked is [Whole] for a prior kernel k whose matrix may be singular. Its points l are as many of
 // the linked ones as span their kernel matrix.
 func Ranked(
-	ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, linked []int, r *logdet.Result, seed uint64,
+	ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, linked []int, r *logdet.Result,
+	seed uint64,
 ) (*Exact, error) {
 	o := operator.FactorOptions{Rest: negligible, Most: len(linked), Seed: seed}
 	f, err := operator.NewFactor(ctx, eng, k, x.Select(linked), o)

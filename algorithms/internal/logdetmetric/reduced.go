@@ -48,7 +48,8 @@ type Reduced struct {
 // landmarks or those of the rule, and nil if the whole matrix is to be used. The bounds of the
 // constraints become those of their part of the distances: less what the rest contributes, but at
 // least a quarter.
-func (l Linked) Reduce(ctx context.Context, eng *engine.Engine, constraints []logdet.Constraint, landmarks int) (
+func (l Linked) Reduce(ctx context.Context, eng *engine.Engine, constraints []logdet.Constraint,
+	landmarks int) (
 	*Reduced, error) {
 	linked := l.X.Select(l.Rows)
 	m := linked.Len()
@@ -81,7 +82,8 @@ func (l Linked) Reduce(ctx context.Context, eng *engine.Engine, constraints []lo
 const least = 0.25
 
 // within returns the constraints on the parts of the distances that G has.
-func (r *Reduced) within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, linked points.Points, constraints []logdet.Constraint) ([]logdet.Constraint, error) {
+func (r *Reduced) within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, linked points.Points,
+	constraints []logdet.Constraint) ([]logdet.Constraint, error) {
 	var pairs [][2]int
 	for _, c := range constraints {
 		if pairs = append(pairs, [2]int{c.I, c.J}); c.Kind == logdet.Nearer {
@@ -114,7 +116,8 @@ func (r *Reduced) within(ctx context.Context, eng *engine.Engine, k kernel.Kerne
 
 // Learned returns the map of [Linked.Learned] for a learned matrix A in the coordinates G of the
 // linked points, with the Gram matrices and distances of the learned kernel itself.
-func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, l Linked, a blas.Matrix) (*fitted.Map, error) {
+func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, l Linked,
+	a blas.Matrix) (*fitted.Map, error) {
 	linked := l.Rows
 	rows, b, err := r.landmarks(ctx, eng, linked, a)
 	if err != nil {
@@ -135,7 +138,8 @@ func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, l Linked, a b
 // landmarks returns the rows of the landmarks, ascending, and the matrix B of [Linked.Learned] for
 // them: the learned kernel is scale k(x, y) - scale f(x)'(I - A) f(y) with f(x) = L^-1 k(landmarks,
 // x).
-func (r *Reduced) landmarks(ctx context.Context, eng *engine.Engine, linked []int, a blas.Matrix) (rows []int, b blas.Matrix, err error) {
+func (r *Reduced) landmarks(ctx context.Context, eng *engine.Engine, linked []int,
+	a blas.Matrix) (rows []int, b blas.Matrix, err error) {
 	n, backend := a.Rows, eng.Backend()
 	change := eng.Clone(a)
 	if err := scaled(ctx, eng, -1, change); err != nil {
@@ -207,7 +211,9 @@ func (t *WarmStart) Rotated(ctx context.Context, eng *engine.Engine, m *fitted.M
 	if !definite || !agree(eng, times(eng, vectors, n, y, true), r.A) {
 		return nil, nil
 	}
-	return fitted.Changed(m, func(v blas.Matrix) blas.Matrix { return times(eng, vectors, n, v, false) }), ctx.Err()
+	return fitted.Changed(m, func(v blas.Matrix) blas.Matrix {
+		return times(eng, vectors, n, v, false)
+	}), ctx.Err()
 }
 
 // times returns (I + W'N W) V or, if rows is true, V (I + W'N'W): the product with the rows of V.

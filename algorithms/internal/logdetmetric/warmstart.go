@@ -91,7 +91,8 @@ func (w Supervision) spread(values []float64) []float64 {
 
 // With returns the links and triplets of t together with the links of set. A nil t, that of a model
 // that does not store its links, is an error, as are those of [input.AddedLinks].
-func (t *WarmStart) With(eng *engine.Engine, method string, x points.Points, set *links.Set) (Supervision, error) {
+func (t *WarmStart) With(eng *engine.Engine, method string, x points.Points,
+	set *links.Set) (Supervision, error) {
 	if t == nil {
 		t = &WarmStart{}
 	}
@@ -132,7 +133,8 @@ func (t *WarmStart) Mismatch(err error) error {
 	if _, is := errors.AsType[*fault.DataError](err); t == nil || !is {
 		return err
 	}
-	return fmt.Errorf("the multipliers of the model do not fit these points: want the points of its fit, or a fit with all links (%w)", err)
+	return fmt.Errorf("the multipliers of the model do not fit these points: want the points of its fit, "+
+		"or a fit with all links (%w)", err)
 }
 
 // Suffixes of the tensors of a warm start. The tensors of its links have names of their own.
@@ -176,7 +178,8 @@ func DecodeWarmStart(f *model.File, method string) (*WarmStart, error) {
 		return nil, err
 	}
 	if about.Points < 1 {
-		return nil, fitted.InHeader(fault.Data("", "points is %d: want the number that the model was fitted on", about.Points))
+		return nil, fitted.InHeader(fault.Data("",
+			"points is %d: want the number that the model was fitted on", about.Points))
 	}
 	t := &WarmStart{Seed: about.Seed}
 	var err error
@@ -189,18 +192,21 @@ func DecodeWarmStart(f *model.File, method string) (*WarmStart, error) {
 			return nil, err
 		}
 		for k := 0; k < len(rows); k += 3 {
-			t.Triplets = append(t.Triplets, links.Triplet{I: int(rows[k]), J: int(rows[k+1]), K: int(rows[k+2])})
+			t.Triplets = append(t.Triplets,
+				links.Triplet{I: int(rows[k]), J: int(rows[k+1]), K: int(rows[k+2])})
 		}
 		if err := links.CheckTriplets(about.Points, t.Triplets); err != nil {
 			return nil, fault.Data("", "tensor %s: %w", method+tensorTriplets, err)
 		}
 	}
-	if t.Multipliers, err = fitted.ReadFinite(f, method+tensorMultipliers, t.Links.Len()+len(t.Triplets)); err != nil {
+	if t.Multipliers, err = fitted.ReadFinite(f, method+tensorMultipliers,
+		t.Links.Len()+len(t.Triplets)); err != nil {
 		return nil, err
 	}
 	for k, v := range t.Multipliers {
 		if v < 0 {
-			return nil, fault.Data("", "tensor %s: element %d is %g: want a number >= 0", method+tensorMultipliers, k, v)
+			return nil, fault.Data("", "tensor %s: element %d is %g: want a number >= 0",
+				method+tensorMultipliers, k, v)
 		}
 	}
 	return t, nil

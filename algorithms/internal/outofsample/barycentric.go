@@ -26,7 +26,8 @@ type BarycentricRule struct {
 // support points; the rows of P are the coordinates of the support points. A point whose squared
 // distance to its nearest support point is at most same[i] (0 if same is nil) gets the coordinates
 // of that support point.
-func (r BarycentricRule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support points.Points, p blas.Matrix, same []float64, y blas.Matrix) error {
+func (r BarycentricRule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support points.Points,
+	p blas.Matrix, same []float64, y blas.Matrix) error {
 	near, err := graph.NearestBetween(ctx, eng, r.Kernel, x, support, r.Neighbors)
 	if err != nil {
 		return err
@@ -78,7 +79,8 @@ func (r BarycentricRule) Reconstruct(ctx context.Context, eng *engine.Engine, x,
 type barycentricExtension struct {
 	fitted.Table
 	neighbors int
-	between   blas.Matrix // squared distances of training points, where these are rows of a Gram matrix and not stored
+	// squared distances of training points, where these are rows of a Gram matrix and not stored
+	between blas.Matrix
 }
 
 // reg times its trace is added to the diagonal of each local Gram matrix.
@@ -91,7 +93,8 @@ const reg = 1e-3
 // points x; the map reconstructs a new point from its nearest neighbors among x, in the feature
 // space of k. If x are rows of a Gram matrix, the map keeps n^2 values. Embedding costs n kernel
 // values per point.
-func NewBarycentric(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, neighbors int, x points.Points, p blas.Matrix) (*fitted.Map, error) {
+func NewBarycentric(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, neighbors int,
+	x points.Points, p blas.Matrix) (*fitted.Map, error) {
 	e := &barycentricExtension{Table: fitted.NewTable(k, x, p), neighbors: neighbors}
 	if _, isGram := x.(*points.Gram); isGram {
 		var err error
@@ -153,7 +156,8 @@ func ReadBarycentric(method string, f *model.File) (*fitted.Map, error) {
 	}
 	count := t.Coordinates.Rows
 	if head.Neighbors < 1 || head.Neighbors > count {
-		return nil, fitted.InHeader(fault.Data("", "%d neighbors of %d points: want 1 to %d", head.Neighbors, count, count))
+		return nil, fitted.InHeader(fault.Data("", "%d neighbors of %d points: want 1 to %d", head.Neighbors,
+			count, count))
 	}
 	e := &barycentricExtension{Table: t, neighbors: head.Neighbors}
 	if _, isGram := t.Support.(*points.Gram); isGram {

@@ -51,7 +51,8 @@ const minDivisor = 0.1
 //
 // NewNystrom returns the map of the named method for the training points x. Their neighbors are
 // searched in the feature space of k.
-func NewNystrom(eng *engine.Engine, method string, k kernel.Kernel, x points.Points, r NystromRule) *fitted.Map {
+func NewNystrom(eng *engine.Engine, method string, k kernel.Kernel, x points.Points,
+	r NystromRule) *fitted.Map {
 	p := eng.NewMatrix(r.Vectors.Cols, r.Turn.Cols)
 	eng.Backend().Gemm(true, false, 1, r.Vectors, r.Turn, 0, p)
 	t := fitted.NewTable(k, x, p)
@@ -65,7 +66,8 @@ func (e *NystromExtension) Begin(ctx context.Context, eng *engine.Engine) (fitte
 
 // embed writes the coordinates of new points. A point at distance 0 from a training point gets the
 // coordinates of that training point.
-func (e *NystromExtension) embed(ctx context.Context, eng *engine.Engine, x points.Points, to blas.Matrix) error {
+func (e *NystromExtension) embed(ctx context.Context, eng *engine.Engine, x points.Points,
+	to blas.Matrix) error {
 	near, err := graph.NearestBetween(ctx, eng, e.Kernel, x, e.Support, e.Neighbors)
 	if err != nil {
 		return err
@@ -153,7 +155,8 @@ func ReadNystrom(method string, f *model.File) (*fitted.Map, error) {
 	}
 	n, r := t.Coordinates.Rows, NystromRule{Neighbors: about.Neighbors, Normalized: about.Normalized}
 	if about.Neighbors < 1 || about.Neighbors > n || about.Similarity == nil {
-		return nil, fitted.InHeader(fault.Data("", "%d neighbors of %d points: want 1 to %d, and the weights of their edges", about.Neighbors, n, n))
+		return nil, fitted.InHeader(fault.Data("",
+			"%d neighbors of %d points: want 1 to %d, and the weights of their edges", about.Neighbors, n, n))
 	}
 	r.Similarity = *about.Similarity
 	if r.Values, err = fitted.ReadFinite(f, method+".values", -1); err != nil {

@@ -31,7 +31,8 @@ func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
 		for i := range x.Data {
 			x.Data[i] = rng.NormFloat64()
 		}
-		around := graphkernel.Neighborhood{Graph: graphkernel.KNN, Neighbors: 8, Heat: rapid.Bool().Draw(rt, "heat")}
+		around := graphkernel.Neighborhood{Graph: graphkernel.KNN, Neighbors: 8,
+			Heat: rapid.Bool().Draw(rt, "heat")}
 		normalized := rapid.Bool().Draw(rt, "normalized")
 		a, s, err := around.Make(ctx, eng, kernel.Linear(), x, blas.Matrix{})
 		if err != nil {
@@ -42,7 +43,8 @@ func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
 			rt.Fatal(err)
 		}
 		e := NewNystrom(eng, "test", kernel.Linear(), x, NystromRule{
-			Vectors: found.Vectors, Values: found.Values, Turn: identity(r), Degrees: graph.Degrees(a.Sparse), Neighbors: 8, Similarity: s, Normalized: normalized,
+			Vectors: found.Vectors, Values: found.Values, Turn: identity(r), Degrees: graph.Degrees(a.Sparse),
+			Neighbors: 8, Similarity: s, Normalized: normalized,
 		}).Extension().(*NystromExtension)
 		got := make([]float64, r)
 		for i := range n {
@@ -50,7 +52,8 @@ func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
 			var squared []float64
 			for at := a.Sparse.Start[i]; at < a.Sparse.Start[i+1]; at++ {
 				j := a.Sparse.Col[at]
-				index, squared = append(index, j), append(squared, points.SquaredDistance(x.Row(i), x.Row(int(j))))
+				index, squared = append(index, j),
+					append(squared, points.SquaredDistance(x.Row(i), x.Row(int(j))))
 			}
 			e.evaluate(got, index, squared)
 			for c, v := range got {

@@ -63,7 +63,8 @@ func ridges() (list []float64) {
 // Cost for n rows in d dimensions: three eigendecompositions of order 200; then n^3/3 flops up to
 // 2000 rows, and 1e6 n flops with 1000 landmarks above. Embedding takes a kernel value and 2 d
 // flops a landmark.
-func NewRidge(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, y blas.Matrix, seed uint64) (*fitted.Map, error) {
+func NewRidge(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points,
+	y blas.Matrix, seed uint64) (*fitted.Map, error) {
 	centered := y.Clone()
 	r := regression{Center: linear.Center(centered)}
 	rows := sampling.Some(x.Len(), sampled, seed)
@@ -97,9 +98,11 @@ func exponential(k kernel.Kernel, width float64) (kernel.Kernel, error) {
 // choose returns the width and the ridge whose regression predicts rows that it leaves out best.
 // The error of each row left out is r_i / (1 - h_i): r is the residual of the fit to all rows, h
 // the diagonal of K (K + ridge I)^-1 (Allen's PRESS).
-func choose(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, y blas.Matrix) (width, ridge float64, err error) {
+func choose(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points,
+	y blas.Matrix) (width, ridge float64, err error) {
 	// The distances, the eigenvectors of the kernel matrix, and what it takes to find them.
-	if err := eng.Check(fmt.Sprintf("width of the regression, from %d rows", x.Len()), engine.MatrixBytes(5*x.Len(), x.Len()), "use extension=graph"); err != nil {
+	if err := eng.Check(fmt.Sprintf("width of the regression, from %d rows", x.Len()),
+		engine.MatrixBytes(5*x.Len(), x.Len()), "use extension=graph"); err != nil {
 		return 0, 0, err
 	}
 	distance, err := k.Squared().GramScratch(ctx, eng, x)
@@ -147,7 +150,8 @@ type problem struct {
 	turned  blas.Matrix // U y
 }
 
-func decompose(ctx context.Context, eng *engine.Engine, distance blas.Matrix, width float64, y blas.Matrix) (problem, error) {
+func decompose(ctx context.Context, eng *engine.Engine, distance blas.Matrix, width float64,
+	y blas.Matrix) (problem, error) {
 	n := y.Rows
 	p := problem{y, make([]float64, n), eng.GetMatrix(n, n), eng.GetMatrix(n, y.Cols)}
 	err := eng.Each(ctx, n, rowsEach, func(i int) {
@@ -174,7 +178,8 @@ const (
 )
 
 // leaveOneOut returns the sum of squared errors of rows left out.
-func (p problem) leaveOneOut(ctx context.Context, eng *engine.Engine, ridge float64) (sum float64, err error) {
+func (p problem) leaveOneOut(ctx context.Context, eng *engine.Engine,
+	ridge float64) (sum float64, err error) {
 	n := p.y.Rows
 	shrunk, fit := eng.GetMatrix(n, p.y.Cols), eng.GetMatrix(n, p.y.Cols)
 	defer eng.PutMatrix(shrunk)
@@ -208,14 +213,16 @@ func (p problem) leaveOneOut(ctx context.Context, eng *engine.Engine, ridge floa
 
 // solve finds the landmarks and their weights: (K + ridge I) V = Y where every row is a landmark,
 // else (K_lx K_xl + ridge K_ll) V = K_lx Y.
-func (r *regression) solve(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix, ridge float64, seed uint64) error {
+func (r *regression) solve(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix,
+	ridge float64, seed uint64) error {
 	n := x.Len()
 	most := n
 	if n > exact {
 		most = landmarks
 	}
 	r.Rows = sampling.Some(n, most, seed)
-	if err := eng.Check(fmt.Sprintf("regression on %d landmarks", most), engine.MatrixBytes(2*most, most), "use extension=graph"); err != nil {
+	if err := eng.Check(fmt.Sprintf("regression on %d landmarks", most), engine.MatrixBytes(2*most, most),
+		"use extension=graph"); err != nil {
 		return err
 	}
 	support := x.Select(r.Rows)
@@ -246,7 +253,8 @@ func (r *regression) solve(ctx context.Context, eng *engine.Engine, x points.Poi
 
 // normal adds K_lx K_xl to ridge K_ll, which system holds, and K_lx Y to the weights, in blocks of
 // rows.
-func (r *regression) normal(ctx context.Context, eng *engine.Engine, x, support points.Points, y blas.Matrix, ridge float64, system blas.Matrix) error {
+func (r *regression) normal(ctx context.Context, eng *engine.Engine, x, support points.Points, y blas.Matrix,
+	ridge float64, system blas.Matrix) error {
 	block := eng.GetMatrix(min(batch, x.Len()), support.Len())
 	defer eng.PutMatrix(block)
 	beta := ridge
@@ -363,5 +371,6 @@ func (e *ridgeExtension) Formula() (formula.Map, error) {
 	for c, v := range e.Center {
 		center[c] = -v
 	}
-	return &formula.Expansion{Kernel: e.regression.Kernel, Support: e.landmarks, V: e.Weights, Center: center}, nil
+	return &formula.Expansion{Kernel: e.regression.Kernel, Support: e.landmarks, V: e.Weights,
+		Center: center}, nil
 }

@@ -92,7 +92,8 @@ func TestOptimum(t *testing.T) {
 		if err := r.solve(ctx, eng, x, y, ridge, 1); err != nil {
 			t.Fatal(err)
 		}
-		if want := map[bool]int{true: n, false: landmarks}[n <= exact]; len(r.Rows) != want || r.Weights.Rows != want {
+		if want := map[bool]int{true: n, false: landmarks}[n <= exact]; len(r.Rows) != want ||
+			r.Weights.Rows != want {
 			t.Fatalf("%d rows: %d landmarks, %d weights: want %d", n, len(r.Rows), r.Weights.Rows, want)
 		}
 		support := x.Select(r.Rows)
@@ -185,12 +186,16 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if y := embed(ctx, t, eng, flat, &points.Dense{N: 1, D: 2, Data: []float64{1, 1}}); slices.ContainsFunc(y.Data, func(v float64) bool { return v-v != 0 }) {
+	if y := embed(ctx, t, eng, flat,
+		&points.Dense{N: 1, D: 2, Data: []float64{1, 1}}); slices.ContainsFunc(y.Data, func(v float64) bool {
+		return v-v != 0
+	}) {
 		t.Errorf("from points in one place: %v", y.Data)
 	}
 }
 
-func embed(ctx context.Context, t *testing.T, eng *engine.Engine, m *fitted.Map, x points.Points) blas.Matrix {
+func embed(ctx context.Context, t *testing.T, eng *engine.Engine, m *fitted.Map,
+	x points.Points) blas.Matrix {
 	t.Helper()
 	y, err := m.Embed(ctx, eng, x)
 	if err != nil {

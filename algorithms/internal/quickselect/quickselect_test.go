@@ -55,7 +55,8 @@ func TestRanks(t *testing.T) {
 				First(v, k+1)
 				last := slices.MaxFunc(v[:k+1], Key.Compare)
 				if last != sorted[k] || k+1 < n && slices.MinFunc(v[k+1:], Key.Compare).less(last) {
-					t.Fatalf("%s, n=%d: rank %d is %v: want %v between smaller and larger ones", name, n, k, last, sorted[k])
+					t.Fatalf("%s, n=%d: rank %d is %v: want %v between smaller and larger ones", name, n, k,
+						last, sorted[k])
 				}
 			}
 			if slices.SortFunc(v, Key.Compare); !slices.Equal(v, sorted) {

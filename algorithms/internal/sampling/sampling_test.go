@@ -19,7 +19,8 @@ func TestSome(t *testing.T) {
 	count := make([]int, total)
 	for seed := range uint64(seeds) {
 		got := Some(total, limit, seed)
-		if len(got) != limit || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != limit || got[0] < 0 || got[limit-1] >= total {
+		if len(got) != limit || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != limit ||
+			got[0] < 0 || got[limit-1] >= total {
 			t.Fatalf("seed %d: %v, want %d different ascending numbers below %d", seed, got, limit, total)
 		}
 		if !slices.Equal(got, Some(total, limit, seed)) {
@@ -29,7 +30,8 @@ func TestSome(t *testing.T) {
 			count[k]++
 		}
 	}
-	const mean = seeds * limit / total // all numbers are equally likely: six standard deviations of a binomial
+	// all numbers are equally likely: six standard deviations of a binomial
+	const mean = seeds * limit / total
 	for k, c := range count {
 		if math.Abs(float64(c-mean)) > 6*math.Sqrt(mean*0.7) {
 			t.Errorf("%d was drawn %d times, want about %d", k, c, mean)

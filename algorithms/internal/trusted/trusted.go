@@ -44,7 +44,8 @@ const bytesOfPoint, bytesOfEdge = 256, 192
 // itself, without a notice.
 //
 // Cost: the nearest neighbors of x, and O(e log e) for e links and neighbors.
-func Links(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, rows []int, set *links.Set) (*links.Set, string, error) {
+func Links(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, rows []int,
+	set *links.Set) (*links.Set, string, error) {
 	if set.Consistent() == nil {
 		return set, "", nil
 	}
@@ -69,7 +70,8 @@ func Links(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Po
 		return set, "", nil
 	}
 	out, err := links.New(set.N(), append(kept, set.Cannot()...))
-	return out, fmt.Sprintf(" left out %d of %d must-links, which cannot-links and near points contradict (robust=false uses all)", left, len(set.Must())), err
+	return out, fmt.Sprintf(
+		" left out %d of %d must-links, which cannot-links and near points contradict (robust=false uses all)", left, len(set.Must())), err
 }
 
 // contradicted returns whether the chunklet of a must-link contains a cannot-link.
@@ -90,10 +92,12 @@ type edge struct {
 }
 
 // edgesOf returns the graph on the points x: links between them and nearest neighbors.
-func edgesOf(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, rows []int, set *links.Set) ([]edge, error) {
+func edgesOf(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, rows []int,
+	set *links.Set) ([]edge, error) {
 	count := min(neighbors, x.Len()-1)
 	need := int64(x.Len())*(bytesOfPoint+int64(count)*bytesOfEdge) + int64(set.Len())*bytesOfEdge
-	if err := eng.Check(fmt.Sprintf("contradictions of %d links", set.Len()), need, "use fewer links, or robust=false, or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("contradictions of %d links", set.Len()), need,
+		"use fewer links, or robust=false, or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	edges, err := linked(ctx, eng, k, x, rows, set)
@@ -115,7 +119,8 @@ func edgesOf(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.
 
 // linked returns the edges of links between the points x. A must-link weighs the more, the nearer
 // its points are, and a cannot-link, the farther, by the rank of their distance among all links.
-func linked(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, rows []int, set *links.Set) ([]edge, error) {
+func linked(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, rows []int,
+	set *links.Set) ([]edge, error) {
 	at := make(map[int]int, len(rows))
 	for p, row := range rows {
 		at[row] = p
@@ -270,7 +275,8 @@ type heaviest []edge
 
 func (h heaviest) Len() int { return len(h) }
 func (h heaviest) Less(a, b int) bool {
-	return cmp.Or(cmp.Compare(h[b].weight, h[a].weight), cmp.Compare(h[a].i, h[b].i), cmp.Compare(h[a].j, h[b].j)) < 0
+	return cmp.Or(cmp.Compare(h[b].weight, h[a].weight), cmp.Compare(h[a].i, h[b].i),
+		cmp.Compare(h[a].j, h[b].j)) < 0
 }
 func (h heaviest) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
 

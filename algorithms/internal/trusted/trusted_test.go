@@ -54,7 +54,8 @@ func set(t *testing.T, n int, list []links.Link) *links.Set {
 func trust(t *testing.T, x points.Points, s *links.Set, workers int) (*links.Set, string) {
 	t.Helper()
 	rows := slices.Concat(s.Chunklets()...)
-	kept, notice, err := Links(t.Context(), enginetest.New(t, workers), kernel.Linear(), x.Select(rows), rows, s)
+	kept, notice, err := Links(t.Context(), enginetest.New(t, workers), kernel.Linear(), x.Select(rows), rows,
+		s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,13 +67,16 @@ func trust(t *testing.T, x points.Points, s *links.Set, workers int) (*links.Set
 func TestWrongLinksAreLeftOut(t *testing.T) {
 	for seed := range uint64(5) {
 		x, right := blobs(t, seed)
-		if kept, notice := trust(t, x, set(t, x.N, right), 1); kept.Len() != set(t, x.N, right).Len() || notice != "" {
+		if kept, notice := trust(t, x, set(t, x.N, right), 1); kept.Len() != set(t, x.N, right).Len() ||
+			notice != "" {
 			t.Errorf("seed %d: %d right links of %d are left: want all", seed, kept.Len(), len(right))
 		}
 		wrong := map[[2]int]bool{}
 		list := slices.Clone(right)
 		for i := 0; len(wrong) < 5; i += 11 {
-			if i+1 < x.N && !slices.ContainsFunc(right, func(l links.Link) bool { return min(l.I, l.J) == i && max(l.I, l.J) == i+1 }) {
+			if i+1 < x.N && !slices.ContainsFunc(right, func(l links.Link) bool {
+				return min(l.I, l.J) == i && max(l.I, l.J) == i+1
+			}) {
 				wrong[[2]int{i, i + 1}] = true
 				list = append(list, links.NewLink(i, i+1, links.Must))
 			}
@@ -84,7 +88,8 @@ func TestWrongLinksAreLeftOut(t *testing.T) {
 		}
 		left := len(all.Must()) - len(kept.Must())
 		if len(wrong) < 4 || left > len(wrong)+3 || !strings.Contains(notice, "must-links") {
-			t.Errorf("seed %d: %d wrong links of 5 and %d right ones are left out, notice %q: want at least 4, at most 3", seed, len(wrong), left-len(wrong), notice)
+			t.Errorf("seed %d: %d wrong links of 5 and %d right ones are left out, notice %q: want at "+
+				"least 4, at most 3", seed, len(wrong), left-len(wrong), notice)
 		}
 		if !slices.Equal(kept.Cannot(), all.Cannot()) && len(kept.Cannot()) != len(all.Cannot()) {
 			t.Errorf("seed %d: cannot-links changed", seed)
@@ -104,7 +109,8 @@ func TestOtherChunkletsStay(t *testing.T) {
 	}
 	must := func(i, j int) links.Link { return links.NewLink(i, j, links.Must) }
 	cannot := func(i, j int) links.Link { return links.NewLink(i, j, links.Cannot) }
-	s := set(t, 8, []links.Link{must(0, 1), must(1, 2), must(3, 4), must(4, 5), must(2, 5), must(6, 7), cannot(0, 3), cannot(0, 4), cannot(1, 3)})
+	s := set(t, 8, []links.Link{must(0, 1), must(1, 2), must(3, 4), must(4, 5), must(2, 5), must(6, 7),
+		cannot(0, 3), cannot(0, 4), cannot(1, 3)})
 	kept, _ := trust(t, x, s, 1)
 	for _, c := range []struct {
 		pair [2]int

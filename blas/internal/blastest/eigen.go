@@ -87,7 +87,8 @@ func testSymEig(t *testing.T, s *suite) {
 			}
 			values.fenced(t, "A", false)
 			for i := range w {
-				within(t, wOnly[i], w[i], tolerance(n)*norm(full), "%s: eigenvalue %d without vectors", what, i)
+				within(t, wOnly[i], w[i], tolerance(n)*norm(full), "%s: eigenvalue %d without vectors", what,
+					i)
 			}
 		}
 	}
@@ -288,7 +289,8 @@ func testSymEigNaN(t *testing.T, s *suite) {
 				noConvergence(t, what, s.b.SymEig(make(), s.nanVector(n), true))
 				noConvergence(t, what+", values only", s.b.SymEig(make(), s.nanVector(n), false))
 				noConvergence(t, what+", top", s.b.SymEigTop(make(), s.nanVector(1), s.empty(1, n).Matrix))
-				noConvergence(t, what+", all from the top", s.b.SymEigTop(make(), s.nanVector(n), s.empty(n, n).Matrix))
+				noConvergence(t, what+", all from the top",
+					s.b.SymEigTop(make(), s.nanVector(n), s.empty(n, n).Matrix))
 			}
 		}
 	}

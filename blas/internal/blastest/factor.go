@@ -55,7 +55,8 @@ func (s *suite) trsm(t *testing.T, left, trans bool, l *guarded, m int) {
 		}
 		lx, size := apply(trans == left, lower, sol)
 		for i := range n {
-			within(t, lx[i], rhs[i], 4*float64(n+1)*eps*size[i], "n=%d,m=%d,left=%t,trans=%t: element %d of right-hand side %d", n, m, left, trans, i, r)
+			within(t, lx[i], rhs[i], 4*float64(n+1)*eps*size[i],
+				"n=%d,m=%d,left=%t,trans=%t: element %d of right-hand side %d", n, m, left, trans, i, r)
 		}
 	}
 }
@@ -207,7 +208,8 @@ func testCholeskyRankDeficient(t *testing.T, s *suite) {
 func testCholeskyNaN(t *testing.T, s *suite) {
 	for _, n := range []int{1, 3, 65, 200} {
 		base := s.spd(n)
-		for _, at := range [][2]int{{0, 0}, {1, 0}, {2, 1}, {64, 0}, {64, 63}, {130, 5}, {n - 1, n - 1}, {n - 1, 0}} {
+		for _, at := range [][2]int{{0, 0}, {1, 0}, {2, 1}, {64, 0}, {64, 63}, {130, 5}, {n - 1, n - 1},
+			{n - 1, 0}} {
 			i, j := at[0], at[1]
 			if i >= n {
 				continue
@@ -260,7 +262,8 @@ func (s *suite) trmm(t *testing.T, left, trans bool, l *guarded, m int) {
 		}
 		want, size := apply(trans == left, lower, in)
 		for i := range n {
-			within(t, x.At(shape(!left, i, r)), want[i], 4*float64(n+1)*eps*size[i], "n=%d,m=%d,left=%t,trans=%t: element %d of vector %d", n, m, left, trans, i, r)
+			within(t, x.At(shape(!left, i, r)), want[i], 4*float64(n+1)*eps*size[i],
+				"n=%d,m=%d,left=%t,trans=%t: element %d of vector %d", n, m, left, trans, i, r)
 		}
 	}
 }
@@ -283,17 +286,20 @@ func testTriangleNaN(t *testing.T, s *suite) {
 	for _, at := range [][2]int{{0, 0}, {35, 29}, {69, 3}, {63, 24}} {
 		for _, left := range []bool{true, false} {
 			for _, trans := range []bool{false, true} {
-				for name, op := range map[string]func(left, trans bool, l, b blas.Matrix){"Trsm": s.b.Trsm, "Trmm": s.b.Trmm} {
+				for name, op := range map[string]func(left, trans bool, l, b blas.Matrix){"Trsm": s.b.Trsm,
+					"Trmm": s.b.Trmm} {
 					x := s.random(shape(!left, n, m))
 					p, q := shape(!left, at[0], at[1])
 					x.Set(p, q, math.NaN())
 					op(left, trans, l.Matrix, x.Matrix)
-					onlyNaN(t, fmt.Sprintf("%s,left=%t,trans=%t, B[%d,%d]=NaN", name, left, trans, p, q), x, func(i, j int) bool {
-						if !left {
-							i, j = j, i
-						}
-						return j == at[1] && (i == at[0] || left != trans && i > at[0] || left == trans && i < at[0])
-					})
+					onlyNaN(t, fmt.Sprintf("%s,left=%t,trans=%t, B[%d,%d]=NaN", name, left, trans, p, q), x,
+						func(i, j int) bool {
+							if !left {
+								i, j = j, i
+							}
+							return j == at[1] &&
+								(i == at[0] || left != trans && i > at[0] || left == trans && i < at[0])
+						})
 				}
 			}
 		}

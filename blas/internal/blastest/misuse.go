@@ -35,7 +35,9 @@ func testNaN(t *testing.T, s *suite) {
 			a.Set(i, l, math.NaN())
 			c = s.empty(m, m)
 			s.b.Syrk(false, 1, a.Matrix, 0, c.Matrix)
-			onlyNaN(t, fmt.Sprintf("Syrk, A[%d,%d]=NaN", i, l), c, func(r, j int) bool { return j > r || r == i || j == i })
+			onlyNaN(t, fmt.Sprintf("Syrk, A[%d,%d]=NaN", i, l), c, func(r, j int) bool {
+				return j > r || r == i || j == i
+			})
 		}
 	}
 	const order, i, j = 67, 65, 3

@@ -10,7 +10,8 @@ import (
 
 // terms returns, for alpha op(A) op(B) + beta C at (i, j), the value by a plain loop and
 // the sum of the absolute values of its terms, to which the error bounds are relative.
-func terms(transA, transB bool, alpha float64, a, b blas.Matrix, beta float64, c blas.Matrix, i, j, k int) (value, size float64) {
+func terms(transA, transB bool, alpha float64, a, b blas.Matrix, beta float64, c blas.Matrix, i, j,
+	k int) (value, size float64) {
 	for l := range k {
 		x, y := a.Data, b.Data
 		p, q := i*a.Stride+l, l*b.Stride+j
@@ -113,7 +114,8 @@ func testGemmLarge(t *testing.T, s *suite) {
 			_, size := apply(transA, a.Matrix, absBx)
 			cx, _ := apply(false, c.Matrix, x)
 			for i := range m {
-				within(t, cx[i], abx[i], 4*(n+k)*eps*size[i], "transA=%t,transB=%t: row %d of C t", transA, transB, i)
+				within(t, cx[i], abx[i], 4*(n+k)*eps*size[i], "transA=%t,transB=%t: row %d of C t", transA,
+					transB, i)
 			}
 		}
 	}
@@ -154,7 +156,8 @@ func testGemmRows(t *testing.T, s *suite) {
 				part := s.empty(hi-lo, n)
 				s.b.Gemm(false, transB, 0.7, a.View(lo, hi, 0, k), b.Matrix, 0, part.Matrix)
 				for i := lo; i < hi; i++ {
-					sameBits(t, fmt.Sprintf("k=%d,transB=%t: row %d in a call of rows %d to %d", k, transB, i, lo, hi), part.Row(i-lo), whole.Row(i))
+					sameBits(t, fmt.Sprintf("k=%d,transB=%t: row %d in a call of rows %d to %d", k, transB, i,
+						lo, hi), part.Row(i-lo), whole.Row(i))
 				}
 			}
 		}
@@ -189,7 +192,8 @@ func testSyrk(t *testing.T, s *suite) {
 			for i := range n {
 				for j := range i + 1 {
 					want, size := terms(trans, !trans, alpha, a.Matrix, a.Matrix, beta, start, i, j, k)
-					within(t, c.At(i, j), want, 4*float64(k+1)*eps*size, "n=%d,k=%d,trans=%t,alpha=%v,beta=%v: C[%d,%d]", n, k, trans, alpha, beta, i, j)
+					within(t, c.At(i, j), want, 4*float64(k+1)*eps*size,
+						"n=%d,k=%d,trans=%t,alpha=%v,beta=%v: C[%d,%d]", n, k, trans, alpha, beta, i, j)
 				}
 			}
 		}
@@ -221,7 +225,8 @@ func testSymm(t *testing.T, s *suite) {
 			for i := range m {
 				for j := range n {
 					want, size := terms(false, false, alpha, x, y, beta, start, i, j, order)
-					within(t, c.At(i, j), want, 4*float64(order+1)*eps*size, "m=%d,n=%d,left=%t,alpha=%v,beta=%v: C[%d,%d]", m, n, left, alpha, beta, i, j)
+					within(t, c.At(i, j), want, 4*float64(order+1)*eps*size,
+						"m=%d,n=%d,left=%t,alpha=%v,beta=%v: C[%d,%d]", m, n, left, alpha, beta, i, j)
 				}
 			}
 		}
@@ -238,7 +243,8 @@ func testSyr(t *testing.T, s *suite) {
 		for i := range n {
 			for j := range i + 1 {
 				term := alpha * x[i] * x[j]
-				within(t, a.At(i, j), start.At(i, j)+term, 4*eps*(math.Abs(term)+math.Abs(start.At(i, j))), "n=%d,alpha=%v: A[%d,%d]", n, alpha, i, j)
+				within(t, a.At(i, j), start.At(i, j)+term, 4*eps*(math.Abs(term)+math.Abs(start.At(i, j))),
+					"n=%d,alpha=%v: A[%d,%d]", n, alpha, i, j)
 			}
 		}
 	}
@@ -277,7 +283,8 @@ func testSymv(t *testing.T, s *suite) {
 
 // times checks a matrix-vector operation y = alpha A x + beta y, A of shape m x n, against
 // A x and |A| |x|. y lies between guards, and is one of them when beta is 0.
-func (s *suite) times(t *testing.T, what string, alpha, beta float64, m, n int, run func(y []float64), plain func() (ax, abs []float64)) {
+func (s *suite) times(t *testing.T, what string, alpha, beta float64, m, n int, run func(y []float64),
+	plain func() (ax, abs []float64)) {
 	t.Helper()
 	g := s.output(1, m, beta, false)
 	start := append([]float64(nil), g.Row(0)...)
@@ -290,7 +297,8 @@ func (s *suite) times(t *testing.T, what string, alpha, beta float64, m, n int, 
 			want += beta * start[i]
 			size += math.Abs(beta * start[i])
 		}
-		within(t, g.At(0, i), want, 4*float64(n+1)*eps*size, "%s,alpha=%v,beta=%v: y[%d]", what, alpha, beta, i)
+		within(t, g.At(0, i), want, 4*float64(n+1)*eps*size, "%s,alpha=%v,beta=%v: y[%d]", what, alpha, beta,
+			i)
 	}
 }
 

@@ -23,7 +23,8 @@ import (
 const eps = 0x1p-52
 
 // edges are sizes around the block edges of the backends, with the smallest ones.
-var edges = racetest.Some([]int{0, 1, 2, 3, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129}, []int{0, 1, 3, 33, 64, 65, 129})
+var edges = racetest.Some([]int{0, 1, 2, 3, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129},
+	[]int{0, 1, 3, 33, 64, 65, 129})
 
 // suite is one backend under test, with the random numbers of one subtest.
 type suite struct {
@@ -231,7 +232,8 @@ func (s *suite) empty(rows, cols int) *guarded {
 	for i := range g.slab {
 		g.slab[i] = math.Float64frombits(guardBits)
 	}
-	g.Matrix = blas.Matrix{Rows: rows, Cols: cols, Stride: stride, Data: g.slab[fence : fence+length : fence+length]}
+	g.Matrix = blas.Matrix{Rows: rows, Cols: cols, Stride: stride,
+		Data: g.slab[fence : fence+length : fence+length]}
 	return g
 }
 
@@ -294,7 +296,8 @@ func (g *guarded) fenced(t *testing.T, name string, lower bool) {
 			i, j = q/g.Stride, q%g.Stride
 		}
 		if i < 0 || j >= g.Cols || lower && j > i {
-			t.Fatalf("%s: guard at element %d of the slab (row %d, column %d) was written with %v", name, p, i, j, v)
+			t.Fatalf("%s: guard at element %d of the slab (row %d, column %d) was written with %v", name, p,
+				i, j, v)
 		}
 	}
 }

@@ -51,7 +51,8 @@ func TestScale(t *testing.T) {
 						want = float64(100*i + j)
 					}
 					if m.At(i, j) != want {
-						t.Fatalf("beta=%v,lower=%t: element (%d,%d) is %v: want %v", beta, lower, i, j, m.At(i, j), want)
+						t.Fatalf("beta=%v,lower=%t: element (%d,%d) is %v: want %v", beta, lower, i, j,
+							m.At(i, j), want)
 					}
 				}
 			}
@@ -74,7 +75,8 @@ func TestFinite(t *testing.T) {
 			}
 		}
 	}
-	if x := []float64{math.MaxFloat64, math.MaxFloat64, -math.MaxFloat64, 5e-324}; !FiniteVector(x) || !FiniteVector(nil) {
+	if x := []float64{math.MaxFloat64, math.MaxFloat64, -math.MaxFloat64, 5e-324}; !FiniteVector(x) ||
+		!FiniteVector(nil) {
 		t.Errorf("%v: not finite", x)
 	}
 }

@@ -36,7 +36,8 @@ func sameBits(t *testing.T, what string, got, want blas.Matrix) {
 	for i := range want.Rows {
 		for j := range want.Cols {
 			if math.Float64bits(got.At(i, j)) != math.Float64bits(want.At(i, j)) {
-				t.Fatalf("%s: element (%d,%d) is %v, was %v: want the same bits", what, i, j, got.At(i, j), want.At(i, j))
+				t.Fatalf("%s: element (%d,%d) is %v, was %v: want the same bits", what, i, j, got.At(i, j),
+					want.At(i, j))
 			}
 		}
 	}
@@ -69,9 +70,19 @@ func TestWorkers(t *testing.T) {
 				}
 				return c
 			},
-			"QR/Q": func(b blas.Backend) blas.Matrix { c := a.Clone(); b.QR(c, blas.NewMatrix(n, n)); return c },
-			"QR/L": func(b blas.Backend) blas.Matrix { c := blas.NewMatrix(n, n); b.QR(a.Clone(), c); return c },
-			"Syr":  func(b blas.Backend) blas.Matrix { c := a.Clone(); b.Syr(0.3, x, c); return c },
+			"QR/Q": func(b blas.Backend) blas.Matrix {
+				c := a.Clone()
+				b.QR(c,
+					blas.NewMatrix(n, n))
+				return c
+			},
+			"QR/L": func(b blas.Backend) blas.Matrix {
+				c := blas.NewMatrix(n, n)
+				b.QR(a.Clone(),
+					c)
+				return c
+			},
+			"Syr": func(b blas.Backend) blas.Matrix { c := a.Clone(); b.Syr(0.3, x, c); return c },
 			"SymEig of many rows": func(b blas.Backend) blas.Matrix {
 				c := large.Clone()
 				if err := b.SymEig(c, make([]float64, c.Rows), true); err != nil {
@@ -84,7 +95,12 @@ func TestWorkers(t *testing.T) {
 				b.Symv(0.3, large, large.Row(0), 0, y)
 				return vector(y)
 			},
-			"Symv": func(b blas.Backend) blas.Matrix { y := make([]float64, n); b.Symv(0.3, a, x, 0, y); return vector(y) },
+			"Symv": func(b blas.Backend) blas.Matrix {
+				y := make([]float64, n)
+				b.Symv(0.3, a, x, 0,
+					y)
+				return vector(y)
+			},
 		}
 		for _, trans := range []bool{false, true} {
 			ops[fmt.Sprintf("Gemm/%t", trans)] = func(b blas.Backend) blas.Matrix {
@@ -123,7 +139,8 @@ func TestWorkers(t *testing.T) {
 		for name, op := range ops {
 			want := op(native.New(table, 1))
 			for _, workers := range []int{-1, 2, 3, 16} {
-				sameBits(t, fmt.Sprintf("%s with %d workers", name, workers), op(native.New(table, workers)), want)
+				sameBits(t, fmt.Sprintf("%s with %d workers", name, workers), op(native.New(table, workers)),
+					want)
 			}
 		}
 	})
@@ -187,13 +204,15 @@ func TestTriangularSplit(t *testing.T) {
 					rhs = random(rng, n, m)
 					view = func(x blas.Matrix, lo, hi int) blas.Matrix { return x.View(0, n, lo, hi) }
 				}
-				for name, op := range map[string]func(left, trans bool, l, x blas.Matrix){"Trsm": b.Trsm, "Trmm": b.Trmm} {
+				for name, op := range map[string]func(left, trans bool, l, x blas.Matrix){"Trsm": b.Trsm,
+					"Trmm": b.Trmm} {
 					whole := rhs.Clone()
 					op(left, trans, l, whole)
 					for _, part := range [][2]int{{0, 1}, {63, 64}, {100, 103}, {1, 130}, {128, 261}} {
 						some := view(rhs, part[0], part[1]).Clone()
 						op(left, trans, l, some)
-						what := fmt.Sprintf("%s,left=%t,trans=%t: right-hand sides %v", name, left, trans, part)
+						what := fmt.Sprintf("%s,left=%t,trans=%t: right-hand sides %v", name, left, trans,
+							part)
 						sameBits(t, what, some, view(whole, part[0], part[1]))
 					}
 				}

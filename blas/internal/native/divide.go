@@ -37,12 +37,14 @@ type division struct {
 // divideAndConquer decomposes the tridiagonal matrix with diagonal d and subdiagonal e, both of
 // which it overwrites; space, of the same order, is scratch. The eigenvalues are returned in d: row
 // order[i] of q is the eigenvector of the i-th smallest, d[order[i]], for the last count of them.
-func (b *backend) divideAndConquer(d, e []float64, count int, space blas.Matrix, s *scratch) (q blas.Matrix, order []int, err error) {
+func (b *backend) divideAndConquer(d, e []float64, count int, space blas.Matrix,
+	s *scratch) (q blas.Matrix, order []int, err error) {
 	n := len(d)
 	// Deflation compares eigenvalues with components of unit vectors, so the matrix is first scaled
 	// exactly to a size near 1.
 	exponent := scaleToOne(d, e)
-	c := &division{b: b, d: d, e: e, q: s.matrix(n, n), order: make([]int, n), count: count, space: space, u: s.matrix(n, n)}
+	c := &division{b: b, d: d, e: e, q: s.matrix(n, n), order: make([]int, n), count: count, space: space,
+		u: s.matrix(n, n)}
 	// Rows have zeros outside their block.
 	b.nest.EachBlock(n, clearRows, func(lo, hi int) { clear(c.q.Data[lo*c.q.Stride : hi*c.q.Stride]) })
 	var levels [][]merge
@@ -149,7 +151,8 @@ type merged struct {
 // merge replaces the decompositions of two blocks by that of both together.
 func (c *division) merge(m merge, nest *tile.Nest) {
 	n := m.hi - m.lo
-	g := &merged{division: c, merge: m, nest: nest, rho: c.e[m.mid-1], z: make([]float64, n), kind: make([]int, n)}
+	g := &merged{division: c, merge: m, nest: nest, rho: c.e[m.mid-1], z: make([]float64, n),
+		kind: make([]int, n)}
 	sign := math.Copysign(1, g.rho)
 	for i := range n {
 		if row := c.q.Row(m.lo + i); m.lo+i < m.mid {
@@ -259,7 +262,9 @@ func (g *merged) unwanted(values, rest []float64) int {
 // each calls f for parts of [0, n), where each index is worth some loops over the poles.
 func (g *merged) each(n int, f func(lo, hi int)) {
 	const part, pole = 32, 300 // and the flops of products that take as long as a pole
-	g.nest.Each(pole*float64(n)*float64(g.hi-g.lo), blocks(n, part), func(i int) { f(i*part, min((i+1)*part, n)) })
+	g.nest.Each(pole*float64(n)*float64(g.hi-g.lo), blocks(n, part), func(i int) {
+		f(i*part, min((i+1)*part, n))
+	})
 }
 
 // eigenvalues returns the roots of the secular equation, and in row i of u the poles minus root

@@ -62,7 +62,8 @@ func TestSymEigTopOfLargeOrder(t *testing.T) {
 		"small":             func(i int) float64 { return 1e-90 / float64(1+i*i) },
 	}
 	if racetest.Enabled { // one search of many products and one with a restart say it all
-		spectra = map[string]func(i int) float64{"decaying": spectra["decaying"], "fifty copies": spectra["fifty copies"]}
+		spectra = map[string]func(i int) float64{"decaying": spectra["decaying"],
+			"fifty copies": spectra["fifty copies"]}
 	}
 	for name, f := range spectra {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +186,8 @@ func TestSymEigTopSameBits(t *testing.T) {
 			} else {
 				for i := range got {
 					if got[i] != first[i] {
-						t.Fatalf("order %d, %d workers: value %d is %v, with one %v", n, workers, i, got[i], first[i])
+						t.Fatalf("order %d, %d workers: value %d is %v, with one %v", n, workers, i, got[i],
+							first[i])
 					}
 				}
 			}

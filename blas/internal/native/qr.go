@@ -46,7 +46,8 @@ func (b *backend) panel(panel, l, t blas.Matrix, tau []float64, j0 int) {
 		mid := rows / 2
 		b.panel(panel.View(0, mid, 0, m), l.View(0, mid, 0, l.Cols), t.View(0, mid, 0, mid), tau[:mid], j0)
 		b.reflectRows(panel.View(mid, rows, j0, m), panel.View(0, mid, j0, m), t.View(0, mid, 0, mid), false)
-		b.panel(panel.View(mid, rows, 0, m), l.View(mid, rows, 0, l.Cols), t.View(mid, rows, mid, rows), tau[mid:], j0+mid)
+		b.panel(panel.View(mid, rows, 0, m), l.View(mid, rows, 0, l.Cols), t.View(mid, rows, mid, rows),
+			tau[mid:], j0+mid)
 	}
 	b.blockFactor(panel.View(0, rows, j0, m), tau, t)
 }

@@ -173,7 +173,8 @@ const sharedValues = 1 << 13
 
 func newPanel(b *backend, a blas.Matrix, s *scratch) *panel {
 	n := a.Rows
-	p := &panel{b: b, a: a, left: s.matrix(2*panelColumns, n), right: s.matrix(2*panelColumns, n), symv: symv{t: b.t, sums: s.matrix(symvTasks, n).Data}}
+	p := &panel{b: b, a: a, left: s.matrix(2*panelColumns, n), right: s.matrix(2*panelColumns, n),
+		symv: symv{t: b.t, sums: s.matrix(symvTasks, n).Data}}
 	p.symv.work = p.symv.part
 	p.subtract, p.image, p.correct = p.subtractPart, p.imagePart, p.correctPart
 	return p

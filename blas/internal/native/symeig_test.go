@@ -65,12 +65,16 @@ func kindsOfMatrices(n int, rng *rand.Rand) map[string]blas.Matrix {
 			}
 			return 1
 		}),
-		"1-2-1":    tridiagonal(func(int) float64 { return 2 }, func(int) float64 { return 1 }),
-		"diagonal": tridiagonal(func(i int) float64 { return float64(i * 7 % 5) }, func(int) float64 { return 0 }),
-		"tiny off": tridiagonal(func(i int) float64 { return float64(i) }, func(int) float64 { return 1e-20 }),
-		"zero":     blas.NewMatrix(n, n),
-		"small":    spectrum(func(i int) float64 { return 1e-90 / float64(1+i*i) }),
-		"huge":     spectrum(func(i int) float64 { return 1e90 / float64(1+i) }),
+		"1-2-1": tridiagonal(func(int) float64 { return 2 }, func(int) float64 { return 1 }),
+		"diagonal": tridiagonal(func(i int) float64 {
+			return float64(i * 7 % 5)
+		}, func(int) float64 { return 0 }),
+		"tiny off": tridiagonal(func(i int) float64 {
+			return float64(i)
+		}, func(int) float64 { return 1e-20 }),
+		"zero":  blas.NewMatrix(n, n),
+		"small": spectrum(func(i int) float64 { return 1e-90 / float64(1+i*i) }),
+		"huge":  spectrum(func(i int) float64 { return 1e90 / float64(1+i) }),
 	}
 }
 
@@ -115,7 +119,8 @@ func TestSymEigKinds(t *testing.T) {
 			}
 			for i := range want {
 				if !(math.Abs(w[i]-want[i]) <= bound) || !(math.Abs(values[i]-want[i]) <= bound) {
-					t.Errorf("%s: eigenvalue %d is %v with vectors and %v without: want %v within %.2g", what, i, w[i], values[i], want[i], bound)
+					t.Errorf("%s: eigenvalue %d is %v with vectors and %v without: want %v within %.2g", what,
+						i, w[i], values[i], want[i], bound)
 				}
 			}
 			// V V' = I and V A = W V, for the rows of V; and invariant subspaces are gonum's:
@@ -135,10 +140,12 @@ func TestSymEigKinds(t *testing.T) {
 						t.Fatalf("%s: v_%d'v_%d is %v", what, i, j, gram.At(i, j))
 					}
 					if apart := math.Abs(w[i] - want[j]); !(math.Abs(cross.At(i, j))*apart <= 2*bound) {
-						t.Fatalf("%s: eigenvector %d has a part %.3g of gonum's %d, %.3g away", what, i, cross.At(i, j), j, apart)
+						t.Fatalf("%s: eigenvector %d has a part %.3g of gonum's %d, %.3g away", what, i,
+							cross.At(i, j), j, apart)
 					}
 					if !(math.Abs(product.At(i, j)-w[i]*v.At(i, j)) <= bound) {
-						t.Fatalf("%s: the residual of eigenvector %d is %.3g: want %.3g", what, i, product.At(i, j)-w[i]*v.At(i, j), bound)
+						t.Fatalf("%s: the residual of eigenvector %d is %.3g: want %.3g", what, i,
+							product.At(i, j)-w[i]*v.At(i, j), bound)
 					}
 				}
 			}

@@ -31,7 +31,8 @@ func TestGate(t *testing.T) {
 					t.Errorf("a large call finds %d threads: want %d", got, threads)
 				}
 				if large.Load() != 1 || small.Load() != 0 {
-					t.Errorf("a large call runs concurrently with %d small and %d large ones: want it alone", small.Load(), large.Load()-1)
+					t.Errorf("a large call runs concurrently with %d small and %d large ones: want it alone",
+						small.Load(), large.Load()-1)
 				}
 				return
 			}
@@ -203,7 +204,8 @@ func TestLargeOrderPath(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	if s := New(nil, 3).Describe(); !strings.Contains(s, "OpenBLAS") || !strings.Contains(s, "core") || !strings.Contains(s, "threads 3") {
+	if s := New(nil, 3).Describe(); !strings.Contains(s, "OpenBLAS") || !strings.Contains(s, "core") ||
+		!strings.Contains(s, "threads 3") {
 		t.Errorf("description is %q: want library, core and threads", s)
 	}
 	if got := New(nil, 0).(backend).threads; got != 1 {
@@ -225,7 +227,8 @@ func TestAdvice(t *testing.T) {
 		{fixed, "Haswell", asm.AVX512, "DYNAMIC_ARCH"},
 		{fixed, "Haswell", asm.AVX2, ""},
 	} {
-		if got := advice(c.library, c.core, c.best); (got == "") != (c.want == "") || !strings.HasSuffix(got, c.want) {
+		if got := advice(c.library, c.core, c.best); (got == "") != (c.want == "") ||
+			!strings.HasSuffix(got, c.want) {
 			t.Errorf("%s on %s: %q: want %q", c.core, c.best, got, c.want)
 		}
 	}

@@ -23,7 +23,8 @@ func ptr(x []float64) *C.double {
 
 // dpotrf factors the lower triangle of a and returns LAPACK's info.
 func dpotrf(a blas.Matrix) int {
-	return int(C.LAPACKE_dpotrf_work(layout, upper, C.lapack_int(a.Rows), ptr(a.Data), C.lapack_int(a.Stride)))
+	return int(C.LAPACKE_dpotrf_work(layout, upper, C.lapack_int(a.Rows), ptr(a.Data),
+		C.lapack_int(a.Stride)))
 }
 
 // maxDivideOrder is the largest order whose workspace size, 2n^2 + 6n + 1, fits LAPACK's 32-bit
@@ -55,14 +56,16 @@ func dsyevr(a blas.Matrix, first int, w []float64, v blas.Matrix) int {
 	work, iwork := make([]float64, (block+6)*n+26), make([]C.lapack_int, 10*n)
 	support := make([]C.lapack_int, 2*n)
 	var found C.lapack_int
-	return int(C.LAPACKE_dsyevr_work(layout, C.char('V'), rng, upper, C.lapack_int(n), ptr(a.Data), C.lapack_int(a.Stride),
+	return int(C.LAPACKE_dsyevr_work(layout, C.char('V'), rng, upper, C.lapack_int(n), ptr(a.Data),
+		C.lapack_int(a.Stride),
 		0, 0, C.lapack_int(first+1), C.lapack_int(n), 0, &found, ptr(w), ptr(v.Data), C.lapack_int(v.Stride),
 		&support[0], ptr(work), C.lapack_int(len(work)), &iwork[0], C.lapack_int(len(iwork))))
 }
 
 // dtrtri inverts the lower triangle of l and returns LAPACK's info.
 func dtrtri(l blas.Matrix) int {
-	return int(C.LAPACKE_dtrtri_work(layout, upper, C.char('N'), C.lapack_int(l.Rows), ptr(l.Data), C.lapack_int(l.Stride)))
+	return int(C.LAPACKE_dtrtri_work(layout, upper, C.char('N'), C.lapack_int(l.Rows), ptr(l.Data),
+		C.lapack_int(l.Stride)))
 }
 
 // qrBlock elements of workspace for each column are the best for dgelqf and dorglq, whose
@@ -72,12 +75,14 @@ const qrBlock = 64
 // dgelqf decomposes a, which LAPACK sees as its transpose: A' = L Q'. It leaves L in the upper
 // triangle of a, and returns LAPACK's info. work has at least a.Cols elements.
 func dgelqf(a blas.Matrix, tau, work []float64) int {
-	return int(C.LAPACKE_dgelqf_work(layout, C.lapack_int(a.Cols), C.lapack_int(a.Rows), ptr(a.Data), C.lapack_int(a.Stride),
+	return int(C.LAPACKE_dgelqf_work(layout, C.lapack_int(a.Cols), C.lapack_int(a.Rows), ptr(a.Data),
+		C.lapack_int(a.Stride),
 		ptr(tau), ptr(work), C.lapack_int(len(work))))
 }
 
 // dorglq overwrites the output of dgelqf with Q, and returns LAPACK's info.
 func dorglq(a blas.Matrix, tau, work []float64) int {
-	return int(C.LAPACKE_dorglq_work(layout, C.lapack_int(a.Cols), C.lapack_int(a.Rows), C.lapack_int(a.Cols), ptr(a.Data), C.lapack_int(a.Stride),
+	return int(C.LAPACKE_dorglq_work(layout, C.lapack_int(a.Cols), C.lapack_int(a.Rows), C.lapack_int(a.Cols),
+		ptr(a.Data), C.lapack_int(a.Stride),
 		ptr(tau), ptr(work), C.lapack_int(len(work))))
 }

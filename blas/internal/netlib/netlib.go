@@ -59,7 +59,8 @@ func advice(library, core string, best asm.Level) string {
 	if better == "" {
 		return ""
 	}
-	what := fmt.Sprintf("OpenBLAS runs its kernels for %s, this processor has %s: ", core, strings.ToUpper(best.String()))
+	what := fmt.Sprintf("OpenBLAS runs its kernels for %s, this processor has %s: ", core,
+		strings.ToUpper(best.String()))
 	if !strings.Contains(library, "DYNAMIC_ARCH") { // it has no others
 		return what + "link an OpenBLAS that is built with DYNAMIC_ARCH"
 	}
@@ -86,11 +87,13 @@ func (g backend) Gemm(transA, transB bool, alpha float64, a, b blas.Matrix, beta
 		return
 	}
 	if !transA && !transB && slim(m, n, k) {
-		g.nest.Multiply(tile.Product{Alpha: alpha, A: tile.Operand{Matrix: a}, B: tile.Operand{Matrix: b}, Beta: beta, C: c})
+		g.nest.Multiply(tile.Product{Alpha: alpha, A: tile.Operand{Matrix: a}, B: tile.Operand{Matrix: b},
+			Beta: beta, C: c})
 		return
 	}
 	defer enter(2*float64(m)*float64(n)*float64(k), g.threads)()
-	dense.Dgemm(form.Trans(transA), form.Trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
+	dense.Dgemm(form.Trans(transA), form.Trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride,
+		beta, c.Data, c.Stride)
 }
 
 // slim reports whether a large matrix is multiplied by one with few columns, which is limited by
@@ -123,7 +126,8 @@ func (g backend) Symm(left bool, alpha float64, a, b blas.Matrix, beta float64, 
 		return
 	}
 	defer enter(2*float64(m)*float64(n)*float64(a.Rows), g.threads)()
-	dense.Dsymm(form.Side(left), ref.Lower, m, n, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
+	dense.Dsymm(form.Side(left), ref.Lower, m, n, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data,
+		c.Stride)
 }
 
 func (g backend) Syr(alpha float64, x []float64, a blas.Matrix) {
@@ -165,7 +169,8 @@ func (g backend) Trsm(left, transL bool, l, b blas.Matrix) {
 		return
 	}
 	defer enter(float64(n)*float64(n)*float64(m), g.threads)()
-	dense.Dtrsm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+	dense.Dtrsm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data,
+		l.Stride, b.Data, b.Stride)
 }
 
 func (g backend) Trmm(left, transL bool, l, b blas.Matrix) {
@@ -175,7 +180,8 @@ func (g backend) Trmm(left, transL bool, l, b blas.Matrix) {
 		return
 	}
 	defer enter(float64(n)*float64(n)*float64(m), g.threads)()
-	dense.Dtrmm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+	dense.Dtrmm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data,
+		l.Stride, b.Data, b.Stride)
 }
 
 func (g backend) TriangularInverse(l blas.Matrix) error {

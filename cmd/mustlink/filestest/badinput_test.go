@@ -21,13 +21,18 @@ func TestBadData(t *testing.T) {
 	}{
 		{"empty file", "", []string{"data.csv", "empty"}},
 		{"header only", header, []string{"data.csv", "row"}},
-		{"ragged row", header + "1,2,x\n1,2\n3,4,y\n", []string{"data.csv", "line 3", "row 1", "2 fields", "3"}},
-		{"text in a numeric column", header + "1,2,x\n1,two,y\n", []string{"data.csv", "line 3", "row 1", `column "b"`, `"two"`, "number"}},
+		{"ragged row", header + "1,2,x\n1,2\n3,4,y\n",
+			[]string{"data.csv", "line 3", "row 1", "2 fields", "3"}},
+		{"text in a numeric column", header + "1,2,x\n1,two,y\n",
+			[]string{"data.csv", "line 3", "row 1", `column "b"`, `"two"`, "number"}},
 		{"NaN", header + "1,NaN,x\n1,2,y\n", []string{"data.csv", "line 2", "row 0", `column "b"`, "finite"}},
-		{"infinity", header + "1,2,x\ninf,2,y\n", []string{"data.csv", "line 3", "row 1", `column "a"`, "finite"}},
-		{"empty cell", header + "1,2,x\n,2,y\n", []string{"data.csv", "line 3", "row 1", `column "a"`, "empty"}},
+		{"infinity", header + "1,2,x\ninf,2,y\n",
+			[]string{"data.csv", "line 3", "row 1", `column "a"`, "finite"}},
+		{"empty cell", header + "1,2,x\n,2,y\n",
+			[]string{"data.csv", "line 3", "row 1", `column "a"`, "empty"}},
 		{"one point", header + "1,2,x\n", []string{"data.csv", "1 data row", "at least 2"}},
-		{"duplicate ids", "id,a\np,1\nq,2\np,3\n", []string{"data.csv", "line 4", "row 2", `column "id"`, `"p"`, "line 2"}},
+		{"duplicate ids", "id,a\np,1\nq,2\np,3\n",
+			[]string{"data.csv", "line 4", "row 2", `column "id"`, `"p"`, "line 2"}},
 		{"binary garbage", "\x00\x01\x02\xff\xfe\x89garbage\x00\x00", []string{"data.csv", "CSV"}},
 		{"gzip under a wrong name", "\x1f\x8b\x08\x00\x00\x00\x00\x00", []string{"data.csv", "gzip"}},
 	} {
@@ -36,7 +41,8 @@ func TestBadData(t *testing.T) {
 			clitest.Write(t, dir, "data.csv", c.content)
 			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
 			before := clitest.Names(t, dir)
-			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, commandtest.Fit+" --prepare none"), before, c.words...)
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, commandtest.Fit+" --prepare none"),
+				before, c.words...)
 		})
 	}
 }
@@ -46,41 +52,57 @@ func TestBadFiles(t *testing.T) {
 	t.Run("missing", func(t *testing.T) {
 		dir := commandtest.Workspace(t)
 		before := clitest.Names(t, dir)
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i nosuch.csv -c links.csv -o out.mlk"), before, "nosuch.csv", "no such file")
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i data.csv -c nosuch.csv -o out.mlk"), before, "nosuch.csv", "no such file")
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed nosuch.mlk -i data.csv -o out.csv"), before, "nosuch.mlk", "no such file")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "fit -m krca -i nosuch.csv -c links.csv -o out.mlk"), before,
+			"nosuch.csv", "no such file")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "fit -m krca -i data.csv -c nosuch.csv -o out.mlk"), before, "nosuch.csv",
+			"no such file")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed nosuch.mlk -i data.csv -o out.csv"),
+			before, "nosuch.mlk", "no such file")
 	})
 	t.Run("a folder", func(t *testing.T) {
 		dir := commandtest.Workspace(t)
 		if err := os.Mkdir(filepath.Join(dir, "folder.csv"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i folder.csv -c links.csv -o out.mlk"), clitest.Names(t, dir), "folder.csv")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "fit -m krca -i folder.csv -c links.csv -o out.mlk"),
+			clitest.Names(t, dir), "folder.csv")
 	})
 	t.Run("unknown extension", func(t *testing.T) {
 		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "data.xls", "")
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i data.xls -c links.csv -o out.mlk"), clitest.Names(t, dir), "data.xls", "csv", "npy", "--format")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "fit -m krca -i data.xls -c links.csv -o out.mlk"), clitest.Names(t, dir),
+			"data.xls", "csv", "npy", "--format")
 	})
 	t.Run("unknown format", func(t *testing.T) {
 		dir := commandtest.Workspace(t)
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i - --format cvs -c links.csv -o out.mlk"), clitest.Names(t, dir), "--format", "cvs", "csv", "npy")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "fit -m krca -i - --format cvs -c links.csv -o out.mlk"),
+			clitest.Names(t, dir), "--format", "cvs", "csv", "npy")
 	})
 	t.Run("gz that ends early", func(t *testing.T) {
 		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "data.csv.gz", clitest.Blobs(200, 5, false))
 		whole := clitest.Read(t, dir, "data.csv.gz")
 		for _, size := range []int{5, len(whole) / 2, len(whole) - 4} {
-			if err := os.WriteFile(filepath.Join(dir, "data.csv.gz"), []byte(whole[:size]), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "data.csv.gz"), []byte(whole[:size]),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
-			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i data.csv.gz -c links.csv -o out.mlk"), clitest.Names(t, dir), "data.csv.gz")
+			commandtest.WantInputError(t, dir,
+				commandtest.Run(t, dir, "fit -m krca -i data.csv.gz -c links.csv -o out.mlk"),
+				clitest.Names(t, dir), "data.csv.gz")
 		}
 	})
 	t.Run("npy garbage", func(t *testing.T) {
 		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "data.npy", "\x93NUMPY\x01\x00\xff\xffgarbage")
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i data.npy -c links.csv -o out.mlk"), clitest.Names(t, dir), "data.npy")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "fit -m krca -i data.npy -c links.csv -o out.mlk"), clitest.Names(t, dir),
+			"data.npy")
 	})
 }
 
@@ -92,10 +114,12 @@ func TestBadLinks(t *testing.T) {
 		words         []string
 	}{
 		{"empty file", "", []string{"links.csv", "empty"}},
-		{"pair out of range", header + "0,1,must\n3,20,must\n", []string{"links.csv", "line 3", "20", "0 to 19"}},
+		{"pair out of range", header + "0,1,must\n3,20,must\n",
+			[]string{"links.csv", "line 3", "20", "0 to 19"}},
 		{"negative row", header + "-1,3,must\n", []string{"links.csv", "line 2", "-1"}},
 		{"self-pair", header + "0,1,must\n4,4,cannot\n", []string{"links.csv", "line 3", "4"}},
-		{"both signs", header + "0,2,must\n1,3,must\n2,0,cannot\n", []string{"links.csv", "line 4", "line 2"}},
+		{"both signs", header + "0,2,must\n1,3,must\n2,0,cannot\n",
+			[]string{"links.csv", "line 4", "line 2"}},
 		{"unknown link", header + "0,2,most\n", []string{"links.csv", "line 2", `"most"`, "must", "cannot"}},
 		{"no number", header + "0,two,must\n", []string{"links.csv", "line 2", `"two"`}},
 		{"wrong header", "a,b\n0,1\n", []string{"links.csv", "i,j,link"}},
@@ -113,21 +137,27 @@ func TestBadLinks(t *testing.T) {
 		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "data.csv", clitest.Blobs(20, 3, true))
 		clitest.Write(t, dir, "links.csv", header+"p1,q7,must\n")
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, commandtest.Fit+" --links-by id"), clitest.Names(t, dir), "links.csv", "line 2", `"q7"`)
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, commandtest.Fit+" --links-by id"),
+			clitest.Names(t, dir), "links.csv", "line 2", `"q7"`)
 	})
 	t.Run("triplet of a row twice", func(t *testing.T) {
 		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "triplets.csv", "i,j,k\n0,1,2\n3,4,3\n")
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m gml -i data.csv --triplets triplets.csv -o out.mlk"), clitest.Names(t, dir), "triplets.csv", "line 3", "row 3")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "fit -m gml -i data.csv --triplets triplets.csv -o out.mlk"),
+			clitest.Names(t, dir), "triplets.csv", "line 3", "row 3")
 	})
 	t.Run("quadruplet of one pair", func(t *testing.T) {
 		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "quadruplets.csv", "l,k,j,i\n0,1,2,3\n3,4,3,4\n")
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m lsml -i data.csv --quadruplets quadruplets.csv -o out.mlk"), clitest.Names(t, dir), "quadruplets.csv", "line 3", "two different pairs")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "fit -m lsml -i data.csv --quadruplets quadruplets.csv -o out.mlk"),
+			clitest.Names(t, dir), "quadruplets.csv", "line 3", "two different pairs")
 	})
 	t.Run("ids asked for, none there", func(t *testing.T) {
 		dir := commandtest.Workspace(t)
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, commandtest.Fit+" --links-by id"), clitest.Names(t, dir), "data.csv", "column id")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, commandtest.Fit+" --links-by id"),
+			clitest.Names(t, dir), "data.csv", "column id")
 	})
 }
 
@@ -163,7 +193,8 @@ func TestBadUsage(t *testing.T) {
 		{commandtest.Fit + " --quadruplets links.csv", []string{"--quadruplets", "krca", "want -m lsml"}},
 		{commandtest.Fit + " --links-from-labels 3", []string{"--links", "--links-from-labels"}},
 		{"fit -m krca -i data.csv --links-from-labels 0 -o out.mlk", []string{"--links-from-labels", "0"}},
-		{"fit -m krca -i data.csv --links-from-labels 100000 -o out.mlk", []string{"--links-from-labels", "100000"}},
+		{"fit -m krca -i data.csv --links-from-labels 100000 -o out.mlk",
+			[]string{"--links-from-labels", "100000"}},
 		{"fit -m krac -i data.csv -c links.csv -o out.mlk", []string{"-m", "method", "krac", "krca"}},
 		{commandtest.Fit + " -k rbf:sigma=0", []string{"sigma", "> 0"}},
 		{commandtest.Fit + " -k rbf:sigma=-1.5", []string{"sigma", "-1.5", "> 0"}},
@@ -199,7 +230,8 @@ func TestBadUsage(t *testing.T) {
 		{"cluster -i data.csv -n 2 --restarts 0 -o out.csv", []string{"--restarts"}},
 		{"cluster -i data.csv -n 1 -c links.csv -o out.csv", []string{"links.csv", "0-1 (line 6)"}},
 		{"classify --train data.csv -i data.csv --neighbors 0 -o out.csv", []string{"--neighbors"}},
-		{"classify --train data.csv -i data.csv --neighbors 21 -o out.csv", []string{"--neighbors", "21", "20", "data.csv"}},
+		{"classify --train data.csv -i data.csv --neighbors 21 -o out.csv",
+			[]string{"--neighbors", "21", "20", "data.csv"}},
 		{"score --predicted labels.csv", []string{"--truth"}},
 		{"score --truth labels.csv", []string{"--predicted", "--embedding"}},
 		{"score --truth labels.csv --predicted data.csv", []string{"data.csv", "20", "2", "labels.csv"}},
@@ -258,15 +290,20 @@ func TestBadModel(t *testing.T) {
 		{"truncated in the header", model[:50], nil},
 		{"corrupted", model[:len(model)-1] + "\x55", []string{"corrupt"}},
 		{"foreign: text", clitest.Blobs(5, 2, false), []string{"not a mustlink model"}},
-		{"foreign: safetensors", "\x40\x00\x00\x00\x00\x00\x00\x00" + `{"w":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}          ` + "12345678", []string{"not a mustlink model"}},
-		{"newer version", change(`\"format_version\":1`, `\"format_version\":2`), []string{"version", "2", "1"}},
+		{"foreign: safetensors", "\x40\x00\x00\x00\x00\x00\x00\x00" +
+			`{"w":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}          ` + "12345678",
+			[]string{"not a mustlink model"}},
+		{"newer version", change(`\"format_version\":1`, `\"format_version\":2`),
+			[]string{"version", "2", "1"}},
 		{"changed header", change(`\"method\":\"krca\"`, `\"method\":\"krcb\"`), []string{"corrupt"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clitest.Write(t, dir, "bad.mlk", c.content)
 			before := clitest.Names(t, dir)
-			for _, line := range []string{"embed bad.mlk -i data.csv -o out.csv", "inspect bad.mlk", "cluster bad.mlk -i data.csv -n 2 -o out.csv"} {
-				commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, append(c.words, "bad.mlk")...)
+			for _, line := range []string{"embed bad.mlk -i data.csv -o out.csv", "inspect bad.mlk",
+				"cluster bad.mlk -i data.csv -n 2 -o out.csv"} {
+				commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before,
+					append(c.words, "bad.mlk")...)
 			}
 		})
 	}
@@ -279,15 +316,20 @@ func TestBadModel(t *testing.T) {
 		if err := file.WriteFile(filepath.Join(dir, "bad.mlk")); err != nil {
 			t.Fatal(err)
 		}
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed bad.mlk -i data.csv -o out.csv"), clitest.Names(t, dir), "bad.mlk", "method", "krcb", "krca")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed bad.mlk -i data.csv -o out.csv"),
+			clitest.Names(t, dir), "bad.mlk", "method", "krcb", "krca")
 	})
 	t.Run("a column is missing", func(t *testing.T) {
 		clitest.Write(t, dir, "narrow.csv", clitest.Blobs(20, 2, false))
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed model.mlk -i narrow.csv -o out.csv"), clitest.Names(t, dir), "narrow.csv", "f2")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "embed model.mlk -i narrow.csv -o out.csv"), clitest.Names(t, dir),
+			"narrow.csv", "f2")
 	})
 	t.Run("pair out of range", func(t *testing.T) {
 		clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n0,20\n")
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "distance model.mlk -i data.csv --pairs pairs.csv -o out.csv"), clitest.Names(t, dir), "pairs.csv", "line 3", "20")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "distance model.mlk -i data.csv --pairs pairs.csv -o out.csv"),
+			clitest.Names(t, dir), "pairs.csv", "line 3", "20")
 	})
 }
 
@@ -305,7 +347,9 @@ func TestBadGram(t *testing.T) {
 			dir := commandtest.Workspace(t)
 			clitest.Write(t, dir, "gram.csv", c.content)
 			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i gram.csv --gram -c links.csv -o out.mlk"), clitest.Names(t, dir), c.words...)
+			commandtest.WantInputError(t, dir,
+				commandtest.Run(t, dir, "fit -m krca -i gram.csv --gram -c links.csv -o out.mlk"),
+				clitest.Names(t, dir), c.words...)
 		})
 	}
 }
@@ -314,10 +358,16 @@ func TestBadGram(t *testing.T) {
 func TestInfeasible(t *testing.T) {
 	dir := commandtest.Workspace(t)
 	clitest.Write(t, dir, "links.csv", "i,j,link\n3,5,cannot\n5,7,cannot\n3,7,cannot\n")
-	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), clitest.Names(t, dir), "links.csv", "3", "5", "7")
+	commandtest.WantInputError(t, dir,
+		commandtest.Run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), clitest.Names(t, dir),
+		"links.csv", "3", "5", "7")
 	clitest.Write(t, dir, "links.csv", "i,j,link\n3,5,must\n5,7,must\n3,7,cannot\n")
-	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), clitest.Names(t, dir), "links.csv", "3", "7", "5")
-	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "links close -i data.csv -c links.csv -o out.csv"), clitest.Names(t, dir), "links.csv", "3-5 (line 2)", "5-7 (line 3)")
+	commandtest.WantInputError(t, dir,
+		commandtest.Run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), clitest.Names(t, dir),
+		"links.csv", "3", "7", "5")
+	commandtest.WantInputError(t, dir,
+		commandtest.Run(t, dir, "links close -i data.csv -c links.csv -o out.csv"), clitest.Names(t, dir),
+		"links.csv", "3-5 (line 2)", "5-7 (line 3)")
 }
 
 // TestBadOutput: a missing output folder is an error before the work begins.
@@ -336,7 +386,8 @@ func TestBadOutput(t *testing.T) {
 	} {
 		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, "nosuch", "no such")
 	}
-	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i data.csv -c links.csv -o ."), before, "folder")
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i data.csv -c links.csv -o ."),
+		before, "folder")
 }
 
 // TestLongLine: a line of 100 MB is refused before all of it is in memory.
@@ -358,7 +409,8 @@ func TestLongLine(t *testing.T) {
 	}
 	forgetPeak()
 	cmd := commandtest.Command(dir, "fit", "-m", "krca", "-i", "long.csv", "-c", "links.csv", "-o", "out.mlk")
-	commandtest.WantInputError(t, dir, clitest.Finish(t, cmd), clitest.Names(t, dir), "long.csv", "line 3", "line is longer")
+	commandtest.WantInputError(t, dir, clitest.Finish(t, cmd), clitest.Names(t, dir), "long.csv", "line 3",
+		"line is longer")
 	if peak, ok := peakMemory(cmd.ProcessState); ok && peak > 120<<20 {
 		t.Errorf("peak memory is %d MiB: want less than the line's 100 MiB and some", peak>>20)
 	}

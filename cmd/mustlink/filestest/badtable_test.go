@@ -79,7 +79,8 @@ func TestBadInputs(t *testing.T) {
 	var mixed strings.Builder
 	mixed.WriteString("plan,since,pay,label\n")
 	for i := range 20 {
-		fmt.Fprintf(&mixed, "%s,%d-%02d-%02d,%d,%c\n", []string{"free", "pro", "team"}[i%3], 2020+i%4, 1+i%12, 1+i, i*i, 'x'+i%2)
+		fmt.Fprintf(&mixed, "%s,%d-%02d-%02d,%d,%c\n", []string{"free", "pro", "team"}[i%3], 2020+i%4, 1+i%12,
+			1+i, i*i, 'x'+i%2)
 	}
 	clitest.Write(t, dir, "mixed.csv", mixed.String())
 	clitest.Write(t, dir, "pair.csv", "i,j,link\n0,1,must\n")
@@ -91,7 +92,9 @@ func TestBadInputs(t *testing.T) {
 	clitest.Write(t, dir, "far.csv", far)
 	commandtest.RunOK(t, dir, "fit -q -m kpca -k cosine --prepare none -i far.csv -c links.csv -o far.mlk")
 
-	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train data.csv -i data.csv -k 3 --approximate recall=.9 --index data.index -o found.csv")
+	commandtest.RunOK(t, dir,
+		"neighbors -q model.mlk --train data.csv -i data.csv -k 3 --approximate recall=.9 --index "+
+			"data.index -o found.csv")
 
 	table := readBadInputs(t)
 	seen := map[badInput]bool{}
@@ -109,7 +112,8 @@ func TestBadInputs(t *testing.T) {
 			before := clitest.Names(t, dir)
 			o := commandtest.Run(t, dir, b.line)
 			start, cut := strings.CutSuffix(b.message, "...")
-			if want := "mustlink: " + start; o.Stderr != want+"\n" && !(cut && strings.HasPrefix(o.Stderr, want)) {
+			if want := "mustlink: " + start; o.Stderr != want+"\n" &&
+				!(cut && strings.HasPrefix(o.Stderr, want)) {
 				t.Errorf("got  %swant %s", o.Stderr, "mustlink: "+b.message)
 			}
 			commandtest.WantInputError(t, dir, o, before)
@@ -118,7 +122,8 @@ func TestBadInputs(t *testing.T) {
 	for _, m := range catalog.Methods() {
 		for _, p := range m.Parameters {
 			if !slices.ContainsFunc(table, func(b badInput) bool {
-				return strings.HasPrefix(b.line, "fit -m "+m.Name+" ") && strings.Contains(b.line, " -p "+p.Name+"=")
+				return strings.HasPrefix(b.line, "fit -m "+m.Name+" ") &&
+					strings.Contains(b.line, " -p "+p.Name+"=")
 			}) {
 				t.Errorf("the table has no bad value of %s of %s", p.Name, m.Name)
 			}

@@ -30,10 +30,13 @@ func TestWarnings(t *testing.T) {
 		flags       string
 		words       []string
 	}{
-		{"constant column", "i,j,link\n0,2,must\n", constant, " --standardize", []string{`column "flat"`, "constant", "left out"}},
+		{"constant column", "i,j,link\n0,2,must\n", constant, " --standardize",
+			[]string{`column "flat"`, "constant", "left out"}},
 		{"chunklet of size 1", "i,chunklet\n0,a\n2,a\n5,b\n", nil, "", []string{"chunklet", "row 5"}},
-		{"contradiction", "i,j,link\n0,2,must\n2,4,must\n4,6,must\n0,6,cannot\n", nil, "", []string{"0-2 (line 2), 2-4 (line 3), 4-6 (line 4)"}},
-		{"cannot-links unused", "i,j,link\n0,2,must\n0,1,cannot\n", nil, "", []string{"krca uses must-links only", "1 cannot-link"}},
+		{"contradiction", "i,j,link\n0,2,must\n2,4,must\n4,6,must\n0,6,cannot\n", nil, "",
+			[]string{"0-2 (line 2), 2-4 (line 3), 4-6 (line 4)"}},
+		{"cannot-links unused", "i,j,link\n0,2,must\n0,1,cannot\n", nil, "",
+			[]string{"krca uses must-links only", "1 cannot-link"}},
 		{"duplicate", "i,j,link\n0,2,must\n2,0,must\n", nil, "", []string{"links.csv", "repeats"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -45,7 +48,8 @@ func TestWarnings(t *testing.T) {
 			before := clitest.Names(t, dir)
 			strict := commandtest.Run(t, dir, commandtest.Fit+c.flags+" --strict")
 			if strict.Code != usage.ExitInput || !slices.Equal(before, clitest.Names(t, dir)) {
-				t.Errorf("--strict: exit code %d and files %v: want %d and no file", strict.Code, clitest.Names(t, dir), usage.ExitInput)
+				t.Errorf("--strict: exit code %d and files %v: want %d and no file", strict.Code,
+					clitest.Names(t, dir), usage.ExitInput)
 			}
 			o := commandtest.RunOK(t, dir, commandtest.Fit+c.flags+" --json")
 			for _, w := range append(c.words, "mustlink: warning: ") {
@@ -53,7 +57,8 @@ func TestWarnings(t *testing.T) {
 					t.Errorf("no %q in %q", w, o.Stderr)
 				}
 			}
-			if list := clitest.Parse(t, o.Stdout)["warnings"].([]any); len(list) != len(clitest.Lines(o.Stderr)) {
+			if list := clitest.Parse(t,
+				o.Stdout)["warnings"].([]any); len(list) != len(clitest.Lines(o.Stderr)) {
 				t.Errorf("%d warnings in the JSON, on standard error: %q", len(list), o.Stderr)
 			}
 			// The fitted models can be used.
@@ -71,8 +76,10 @@ func TestCheck(t *testing.T) {
 	}
 	clitest.Write(t, dir, "against.csv", "i,j,link\n0,1,must\n1,2,must\n0,2,cannot\n")
 	o = commandtest.RunOK(t, dir, "check -i data.csv -c against.csv")
-	if !strings.Contains(o.Stderr, "cannot-link 0-2 (line 4) contradicts") || !strings.HasSuffix(o.Stdout, "\nno errors, 1 warning\n") {
-		t.Errorf("check of links that contradict each other prints %q, and on standard error %q", o.Stdout, o.Stderr)
+	if !strings.Contains(o.Stderr, "cannot-link 0-2 (line 4) contradicts") ||
+		!strings.HasSuffix(o.Stdout, "\nno errors, 1 warning\n") {
+		t.Errorf("check of links that contradict each other prints %q, and on standard error %q", o.Stdout,
+			o.Stderr)
 	}
 	clitest.Write(t, dir, "bad.csv", "a,b\n1,2\nx,3\n4\n5,\n6,7\n")
 	o = commandtest.Run(t, dir, "check -i bad.csv -c links.csv --prepare none")
@@ -90,7 +97,8 @@ func TestCheck(t *testing.T) {
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,0,must\n0,1,must\n1,0,cannot\n0,50,must\n")
 	o = commandtest.Run(t, dir, "check -i data.csv -c links.csv --json")
 	v := clitest.Parse(t, o.Stdout)
-	if problems := v["problems"].([]any); o.Code != usage.ExitInput || v["ok"] != false || len(problems) != 3 {
+	if problems := v["problems"].([]any); o.Code != usage.ExitInput || v["ok"] != false ||
+		len(problems) != 3 {
 		t.Errorf("exit code %d, %v", o.Code, v)
 	}
 }
@@ -99,13 +107,16 @@ func TestCheck(t *testing.T) {
 func TestEmptyClusters(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", "x,y\n"+strings.Repeat("1,2\n3,4\n5,9.5\n", 5))
-	for _, how := range []string{"kmeans", "kmeans --stream", "kernel", "kernel -k rbf:sigma=1", "minibatch", "minibatch --save-centers c.csv"} {
+	for _, how := range []string{"kmeans", "kmeans --stream", "kernel", "kernel -k rbf:sigma=1", "minibatch",
+		"minibatch --save-centers c.csv"} {
 		o := commandtest.RunOK(t, dir, "cluster -i data.csv --prepare none -n 7 -o out.csv --json -a "+how)
 		list := clitest.Parse(t, o.Stdout)["warnings"].([]any)
-		if want := "4 of the 7 clusters are empty: want at most 3 clusters if no more rows differ"; len(list) != 1 || list[0] != want {
+		if want := "4 of the 7 clusters are empty: want at most 3 clusters if no more rows differ"; len(
+			list) != 1 || list[0] != want {
 			t.Errorf("-a %s: warnings %q: want %q", how, list, want)
 		}
-		if o := commandtest.RunOK(t, dir, "cluster -i data.csv --prepare none -n 3 -o out.csv -a "+how); o.Stderr != "" {
+		if o := commandtest.RunOK(t, dir,
+			"cluster -i data.csv --prepare none -n 3 -o out.csv -a "+how); o.Stderr != "" {
 			t.Errorf("-a %s: 3 clusters of 3 different rows: %q", how, o.Stderr)
 		}
 	}
@@ -122,7 +133,9 @@ func TestClose(t *testing.T) {
 	commandtest.RunOK(t, dir, "links close -c links.csv -n 6 -o closed.csv")
 	got := clitest.Lines(clitest.Read(t, dir, "closed.csv"))
 	slices.Sort(got)
-	want := strings.Fields("0,1,must 0,2,must 0,3,cannot 0,4,cannot 1,2,must 1,3,cannot 1,4,cannot 2,3,cannot 2,4,cannot 3,4,must i,j,link")
+	want := strings.Fields(
+		"0,1,must 0,2,must 0,3,cannot 0,4,cannot 1,2,must 1,3,cannot 1,4,cannot 2,3,cannot 2,4,cannot " +
+			"3,4,must i,j,link")
 	if !slices.Equal(got, want) {
 		t.Errorf("closure is %v: want %v", got, want)
 	}
@@ -132,7 +145,8 @@ func TestClose(t *testing.T) {
 func TestQuiet(t *testing.T) {
 	dir := commandtest.Workspace(t)
 	o := commandtest.RunOK(t, dir, commandtest.Fit+" --quiet")
-	if o.Stdout != "" || !strings.HasPrefix(o.Stderr, "mustlink: warning: krca uses must-links only") || len(clitest.Lines(o.Stderr)) != 1 {
+	if o.Stdout != "" || !strings.HasPrefix(o.Stderr, "mustlink: warning: krca uses must-links only") ||
+		len(clitest.Lines(o.Stderr)) != 1 {
 		t.Errorf("standard output %q, standard error %q", o.Stdout, o.Stderr)
 	}
 }
@@ -140,7 +154,9 @@ func TestQuiet(t *testing.T) {
 // TestHelp: every command has a long help, an example and documented flags.
 func TestHelp(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range strings.Split("fit,select,report,embed,gram,distance,cluster,classify,pairs,score,plot,update,calibrate,links make,links close,check,inspect,demo,info", ",") {
+	for _, name := range strings.Split(
+		"fit,select,report,embed,gram,distance,cluster,classify,pairs,score,plot,update,calibrate,links "+
+			"make,links close,check,inspect,demo,info", ",") {
 		o := commandtest.RunOK(t, dir, name+" --help")
 		for _, w := range []string{"Usage:\n  mustlink " + name, "Examples:\n  mustlink "} {
 			if !strings.Contains(o.Stdout, w) {

@@ -23,7 +23,8 @@ func saveAs(t *testing.T, dir, name, ending string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := dataset.WriteData(filepath.Join(dir, name+ending), d, dataset.WriteOptions{Extensions: session.Extensions()}); err != nil {
+	if err := dataset.WriteData(filepath.Join(dir, name+ending), d,
+		dataset.WriteOptions{Extensions: session.Extensions()}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -67,10 +68,12 @@ func testExtension(t *testing.T, other string) {
 			"check -i DATA -c links.csv",
 			"plot -q END.mlk -i DATA -o END.svg",
 		} {
-			commandtest.RunOK(t, dir, strings.NewReplacer("DATA", data, "END", ending, "OTHER", other).Replace(line))
+			commandtest.RunOK(t, dir,
+				strings.NewReplacer("DATA", data, "END", ending, "OTHER", other).Replace(line))
 		}
 	}
-	for _, name := range []string{"-embed.csv", "-embed." + other, "-embed.npy.gz", "-gram." + other, "-distance." + other, "-cluster.csv", "-classify.csv", "-links.csv"} {
+	for _, name := range []string{"-embed.csv", "-embed." + other, "-embed.npy.gz", "-gram." + other,
+		"-distance." + other, "-cluster.csv", "-classify.csv", "-links.csv"} {
 		if clitest.Read(t, dir, "csv"+name) != clitest.Read(t, dir, other+name) {
 			t.Errorf("%s is another from .%s than from .csv", name, other)
 		}
@@ -78,7 +81,9 @@ func testExtension(t *testing.T, other string) {
 	inText, ids := matrixIn(t, dir, "csv-embed.csv")
 	for _, name := range []string{other + "-embed." + other, other + "-embed.npy.gz"} {
 		values, got := matrixIn(t, dir, name)
-		if !slices.EqualFunc(values, inText, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+		if !slices.EqualFunc(values, inText, func(a, b float64) bool {
+			return math.Float64bits(a) == math.Float64bits(b)
+		}) {
 			t.Errorf("%s is not what is in .csv", name)
 		}
 		if strings.HasSuffix(name, other) && (!slices.Equal(got, ids) || len(ids) != 40) {
@@ -87,7 +92,9 @@ func testExtension(t *testing.T, other string) {
 	}
 	// The same through pipes.
 	content := clitest.Read(t, dir, "data."+other)
-	if o := commandtest.RunWith(t, dir, content, "embed -q csv.mlk -i - --format "+other+" -o piped.csv"); o.Stdout != "" || clitest.Read(t, dir, "piped.csv") != clitest.Read(t, dir, "csv-embed.csv") {
+	if o := commandtest.RunWith(t, dir, content,
+		"embed -q csv.mlk -i - --format "+other+" -o piped.csv"); o.Stdout != "" ||
+		clitest.Read(t, dir, "piped.csv") != clitest.Read(t, dir, "csv-embed.csv") {
 		t.Error("a pipe is embedded as something else")
 	}
 	piped := commandtest.RunWith(t, dir, content, "embed -q csv.mlk -i - --format "+other+" -o -").Stdout
@@ -105,7 +112,9 @@ func TestLarge(t *testing.T) {
 		x.Data[i] = math.Sin(float64(i))
 	}
 	for _, name := range []string{"large.parquet", "large.arrow", "large.npy"} {
-		if err := dataset.WriteData(filepath.Join(dir, name), &dataset.Data{Points: x, Features: []string{"f0", "f1", "f2"}}, dataset.WriteOptions{Extensions: session.Extensions()}); err != nil {
+		if err := dataset.WriteData(filepath.Join(dir, name),
+			&dataset.Data{Points: x, Features: []string{"f0", "f1", "f2"}},
+			dataset.WriteOptions{Extensions: session.Extensions()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -119,7 +128,9 @@ func TestLarge(t *testing.T) {
 	for _, ending := range []string{".parquet", ".arrow"} {
 		name := "large" + ending
 		before := clitest.Names(t, dir)
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "links make -i "+name+" --pairs 5 --memory-limit 6MiB -o out.csv"), before, name, "limit 6.0 MiB")
+		commandtest.WantInputError(t, dir,
+			commandtest.Run(t, dir, "links make -i "+name+" --pairs 5 --memory-limit 6MiB -o out.csv"),
+			before, name, "limit 6.0 MiB")
 		commandtest.RunOK(t, dir, "embed -q model.mlk -i "+name+" --memory-limit 6MiB -o a"+ending)
 		a, _ := matrixIn(t, dir, "a"+ending)
 		if !slices.EqualFunc(a, b, near) || len(a) == 0 {
@@ -143,13 +154,17 @@ func TestParquetBad(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := clitest.Names(t, dir)
-	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i x.parquet -c links.csv -o out.mlk"), before, "x.parquet", `column "id"`)
+	commandtest.WantInputError(t, dir,
+		commandtest.Run(t, dir, "fit -m krca -i x.parquet -c links.csv -o out.mlk"), before, "x.parquet",
+		`column "id"`)
 	content[len(content)/3] ^= 1
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"embed model.mlk -i x.parquet -o out.parquet", "gram model.mlk -i x.parquet -o out.parquet", "cluster -i x.parquet -n 2 -o out.csv"} {
+	for _, line := range []string{"embed model.mlk -i x.parquet -o out.parquet",
+		"gram model.mlk -i x.parquet -o out.parquet", "cluster -i x.parquet -n 2 -o out.csv"} {
 		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, "x.parquet")
 	}
-	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed model.mlk -i data.csv -o out.parkett"), before, ".csv or .tsv or .npy or .parquet")
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed model.mlk -i data.csv -o out.parkett"),
+		before, ".csv or .tsv or .npy or .parquet")
 }

@@ -60,7 +60,8 @@ func victims() []*victim {
 		{name: "embed .npy", line: "embed -q model.mlk -i long.csv -o out/e.npy", target: "e.npy"},
 		{name: "embed .csv.gz", line: "embed -q model.mlk -i tall.csv -o out/e.csv.gz", target: "e.csv.gz"},
 		{name: "gram", line: "gram -q model.mlk -i middle.csv -o out/k.csv", target: "k.csv"},
-		{name: "select", line: "select -q -i data.csv -c many.csv --methods rca,dca,krca --folds 2 --state out/s.jsonl -o out/m.mlk",
+		{name: "select", line: "select -q -i data.csv -c many.csv --methods rca,dca,krca --folds 2 --state " +
+			"out/s.jsonl -o out/m.mlk",
 			target: "m.mlk", fresh: "s.jsonl"},
 	}
 }
@@ -77,7 +78,8 @@ func (k *killed) add(o killed) {
 }
 
 func (k killed) String() string {
-	return fmt.Sprintf("%d before the file had content, %d during the writing, %d after it, %d had ended; %d temporary files left and removed by the next command",
+	return fmt.Sprintf("%d before the file had content, %d during the writing, %d after it, %d had ended; "+
+		"%d temporary files left and removed by the next command",
 		k.before, k.during, k.after, k.ended, k.cleaned)
 }
 
@@ -105,11 +107,13 @@ func TestKill(t *testing.T) {
 			}
 			commandtest.RunOK(t, dir, v.line)
 			v.wantWhole(t, dir)
-			t.Logf("kill -9 of %s (a run takes %v, of which %v writing): %v", v.name, v.took.Round(time.Millisecond), v.writing.Round(10*time.Microsecond), sum)
+			t.Logf("kill -9 of %s (a run takes %v, of which %v writing): %v", v.name,
+				v.took.Round(time.Millisecond), v.writing.Round(10*time.Microsecond), sum)
 			total.add(sum)
 		})
 	}
-	t.Logf("kill -9 at %d moments: %v; every file was the old one or the new one, whole", total.before+total.during+total.after+total.ended, total)
+	t.Logf("kill -9 at %d moments: %v; every file was the old one or the new one, whole",
+		total.before+total.during+total.after+total.ended, total)
 	if total.during == 0 {
 		t.Error("no process was killed during the writing")
 	}
@@ -254,7 +258,8 @@ func (v *victim) kill(t *testing.T, dir string, part float64, inWriting bool) (k
 		}
 		v.restart(t, dir)
 	case content != v.old:
-		t.Errorf("killed at %.3f of its time: the file is neither the old nor the new one: %d bytes, old %d, new %d", part, len(content), len(v.old), len(v.new))
+		t.Errorf("killed at %.3f of its time: the file is neither the old nor the new one: %d bytes, old "+
+			"%d, new %d", part, len(content), len(v.old), len(v.new))
 	case err == nil:
 		t.Error("the command succeeded, but the file is the old one")
 	case v.temporary(dir, 1) != "" && now != left:

@@ -48,7 +48,8 @@ var writers = [][2]string{
 // appenders are the commands that resume from a file of finished work, with the beginning and the
 // end of a line of that file.
 var appenders = []struct{ line, begin, end string }{
-	{"select -i data.csv -c many.csv --methods rca,dca --folds 2 -o /dev/null --state %", `{"run":"another`, `","candidate":"rca","fold":0,"score":0}`},
+	{"select -i data.csv -c many.csv --methods rca,dca --folds 2 -o /dev/null --state %", `{"run":"another`,
+		`","candidate":"rca","fold":0,"score":0}`},
 }
 
 // crowded returns a folder with the input of the writers.
@@ -75,8 +76,10 @@ func wantFailure(t *testing.T, o clitest.Outcome, code int, folder, name, old st
 		}
 	}
 	last := clitest.Lines(o.Stderr)[len(clitest.Lines(o.Stderr))-1]
-	if !strings.HasPrefix(last, "mustlink: ") || strings.Contains(o.Stderr, "goroutine ") || strings.Contains(o.Stderr, ".tmp-") {
-		t.Errorf("the last line is not the message, or it contains a stack trace or a temporary name: %s", o.Stderr)
+	if !strings.HasPrefix(last, "mustlink: ") || strings.Contains(o.Stderr, "goroutine ") ||
+		strings.Contains(o.Stderr, ".tmp-") {
+		t.Errorf("the last line is not the message, or it contains a stack trace or a temporary name: %s",
+			o.Stderr)
 	}
 	if o.Stdout != "" {
 		t.Errorf("standard output is %q", o.Stdout)
@@ -88,7 +91,9 @@ func wantFailure(t *testing.T, o clitest.Outcome, code int, folder, name, old st
 			t.Errorf("the old file has changed: %d bytes, had %d", len(got), len(old))
 		}
 	}
-	got := slices.DeleteFunc(clitest.Names(t, folder), func(name string) bool { return name == clitest.Filler })
+	got := slices.DeleteFunc(clitest.Names(t, folder), func(name string) bool {
+		return name == clitest.Filler
+	})
 	if !slices.Equal(got, want) {
 		t.Errorf("in the folder are %v: want %v", got, want)
 	}
@@ -114,12 +119,15 @@ func TestNoRoom(t *testing.T) {
 			count++
 		})
 	}
-	t.Logf("writes refused by a limit on the size of files: %d, all with code %d, a message and the old file whole", count, usage.ExitFailed)
+	t.Logf("writes refused by a limit on the size of files: %d, all with code %d, a message and the old "+
+		"file whole", count, usage.ExitFailed)
 }
 
 // withoutRoom returns the command for a process that may not write to files.
 func withoutRoom(dir, line string) *exec.Cmd {
-	cmd := exec.Command("sh", append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, commandtest.Command(dir).Path}, strings.Fields(line)...)...)
+	cmd := exec.Command("sh",
+		append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, commandtest.Command(dir).Path},
+			strings.Fields(line)...)...)
 	cmd.Dir = dir
 	return cmd
 }
@@ -173,7 +181,8 @@ func TestFullDisk(t *testing.T) {
 			wantFailure(t, o, usage.ExitFailed, disk, "state", old, "state file", syscall.ENOSPC.Error())
 		})
 	}
-	t.Logf("writes to a full disk: %d, all with code %d, a message, nothing left and old lines whole", len(writers)+len(appenders), usage.ExitFailed)
+	t.Logf("writes to a full disk: %d, all with code %d, a message, nothing left and old lines whole",
+		len(writers)+len(appenders), usage.ExitFailed)
 }
 
 // clean removes all files of a folder.
@@ -197,11 +206,15 @@ func TestFullDevice(t *testing.T) {
 	dir := crowded(t)
 	before := clitest.Names(t, dir)
 	all := []string{
-		"embed model.mlk -i data.csv --format csv -o /dev/full", "embed model.mlk -i data.csv -o -", "gram model.mlk -i data.csv -o -",
-		"links make -i data.csv --pairs 5 -o -", "cluster model.mlk -i data.csv -n 2 -o -", "distance model.mlk -i data.csv --pairs pairs.csv -o -",
-		"classify model.mlk --train data.csv -i data.csv -o -", "plot model.mlk -i data.csv -o - --format svg", "report model.mlk -i data.csv -o -",
+		"embed model.mlk -i data.csv --format csv -o /dev/full", "embed model.mlk -i data.csv -o -",
+		"gram model.mlk -i data.csv -o -",
+		"links make -i data.csv --pairs 5 -o -", "cluster model.mlk -i data.csv -n 2 -o -",
+		"distance model.mlk -i data.csv --pairs pairs.csv -o -",
+		"classify model.mlk --train data.csv -i data.csv -o -",
+		"plot model.mlk -i data.csv -o - --format svg", "report model.mlk -i data.csv -o -",
 		"inspect model.mlk",
-		"check -i data.csv", "score --truth data.csv --predicted data.csv", "info", "inspect model.mlk --json",
+		"check -i data.csv", "score --truth data.csv --predicted data.csv", "info",
+		"inspect model.mlk --json",
 		"demo rings --points 60 --links 20 --repetitions 1", "--version",
 	}
 	for _, line := range all {
@@ -213,7 +226,8 @@ func TestFullDevice(t *testing.T) {
 			if code := cmd.ProcessState.ExitCode(); code != usage.ExitFailed {
 				t.Errorf("exit code %d, error %v: want %d", code, err, usage.ExitFailed)
 			}
-			if got := stderr.String(); !strings.Contains(got, "mustlink: ") || !strings.Contains(got, syscall.ENOSPC.Error()) || strings.Contains(got, "goroutine ") {
+			if got := stderr.String(); !strings.Contains(got, "mustlink: ") ||
+				!strings.Contains(got, syscall.ENOSPC.Error()) || strings.Contains(got, "goroutine ") {
 				t.Errorf("the message is %q: want the cause", got)
 			}
 			if after := clitest.Names(t, dir); !slices.Equal(before, after) {

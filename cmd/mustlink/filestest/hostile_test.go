@@ -83,13 +83,19 @@ func TestHostileModels(t *testing.T) {
 		words []string
 	}{
 		{"deep arrays", filled{`{"a":`, "[", ""}, 0, []string{"corrupted", "header"}},
-		{"deep objects", filled{`{"__metadata__":{"mustlink":`, `{"a":`, ""}, 0, []string{"corrupted", "header"}},
-		{"deep status", filled{metadata + `krca\",\"status\":`, "[", `"}}`}, 0, []string{"corrupted", "mustlink"}},
+		{"deep objects", filled{`{"__metadata__":{"mustlink":`, `{"a":`, ""}, 0,
+			[]string{"corrupted", "header"}},
+		{"deep status", filled{metadata + `krca\",\"status\":`, "[", `"}}`}, 0,
+			[]string{"corrupted", "mustlink"}},
 		{"many tensors", filled{sound, `,"t#":{` + empty, "}"}, 0, []string{"corrupted", "members"}},
-		{"many dimensions", filled{sound + `,"t":{"dtype":"U8","shape":[0`, ",1", `],"data_offsets":[0,0]}}`}, 0, []string{"corrupted", "dimensions"}},
-		{"many names", filled{metadata + `krca\",\"features\":[\"x\"`, `,\"\"`, `]}",` + none + "}"}, 0, []string{"header of the model"}},
-		{"many keys", filled{metadata + `krca\"}"`, `,"k#":""`, "," + none + "}"}, 0, []string{"corrupted", "members"}},
-		{"long name", filled{metadata, "krca", `\"}",` + none + "}"}, 0, []string{"method is", "bytes", "krca"}},
+		{"many dimensions", filled{sound + `,"t":{"dtype":"U8","shape":[0`, ",1", `],"data_offsets":[0,0]}}`},
+			0, []string{"corrupted", "dimensions"}},
+		{"many names", filled{metadata + `krca\",\"features\":[\"x\"`, `,\"\"`, `]}",` + none + "}"}, 0,
+			[]string{"header of the model"}},
+		{"many keys", filled{metadata + `krca\"}"`, `,"k#":""`, "," + none + "}"}, 0,
+			[]string{"corrupted", "members"}},
+		{"long name", filled{metadata, "krca", `\"}",` + none + "}"}, 0,
+			[]string{"method is", "bytes", "krca"}},
 		{"one tensor many times", filled{sound, `,"t":{` + empty, "}"}, 0, []string{"corrupted", "twice"}},
 		{"no data for 1 TiB", filled{huge, "", "}"}, 0, []string{"early", "1099511627776"}},
 		{"a hole of 1 TiB", filled{huge, "", "}"}, 1 << 40, []string{"1.0 TiB", "limit 256.0 MiB"}},
@@ -103,7 +109,8 @@ func TestHostileModels(t *testing.T) {
 					t.Skip("this file system takes no file of that size: ", err)
 				}
 			}
-			wantRefused(t, dir, "embed bad.mlk -i data.csv -o out.csv --memory-limit 256MiB", nil, append(c.words, "bad.mlk")...)
+			wantRefused(t, dir, "embed bad.mlk -i data.csv -o out.csv --memory-limit 256MiB", nil,
+				append(c.words, "bad.mlk")...)
 		})
 	}
 }
@@ -174,14 +181,22 @@ func TestEndlessInput(t *testing.T) {
 		{"data.fasta", fitOn("FILE"), ">a\n", "ACDEFGHIKL\n", []string{limit}},
 		{"data.npy", fitOn("FILE"), npyStart, "\x00\x00\x00\x00\x00\x00\x00\x00", []string{limit}},
 		{"data.idx", fitOn("FILE"), idxStart, "\x01\x02\x03\x04", []string{limit}},
-		{"links.csv", "fit -m krca -i data.csv -c FILE -o out.mlk", "i,j,link\n", "0,2,must\n", []string{limit}},
-		{"chunklets.csv", "fit -m krca -i data.csv -c FILE -o out.mlk", "i,chunklet\n", "0,a\n1,a\n", []string{limit}},
-		{"more.csv", "update model.mlk -i data.csv -c FILE -o out.mlk", "i,chunklet\n", "0,a\n1,a\n", []string{limit}},
-		{"triplets.csv", "fit -m gml -i data.csv --triplets FILE -o out.mlk", "i,j,k\n", "0,2,1\n", []string{limit}},
-		{"quadruplets.csv", "fit -m lsml -i data.csv --quadruplets FILE -o out.mlk", "i,j,k,l\n", "0,2,1,3\n", []string{limit}},
-		{"targets.csv", "fit -m mlkr -i data.csv --targets FILE -o out.mlk", "target\n", "1\n", []string{limit}},
-		{"pairs.csv", "distance model.mlk -i data.csv --pairs FILE -o out.csv", "i,j\n", "0,2\n", []string{limit}},
-		{"labels.csv", "score --truth FILE --predicted data.csv", "label\n", "x\n", []string{"data.csv: it has 20 labels: want", "or more"}},
+		{"links.csv", "fit -m krca -i data.csv -c FILE -o out.mlk", "i,j,link\n", "0,2,must\n",
+			[]string{limit}},
+		{"chunklets.csv", "fit -m krca -i data.csv -c FILE -o out.mlk", "i,chunklet\n", "0,a\n1,a\n",
+			[]string{limit}},
+		{"more.csv", "update model.mlk -i data.csv -c FILE -o out.mlk", "i,chunklet\n", "0,a\n1,a\n",
+			[]string{limit}},
+		{"triplets.csv", "fit -m gml -i data.csv --triplets FILE -o out.mlk", "i,j,k\n", "0,2,1\n",
+			[]string{limit}},
+		{"quadruplets.csv", "fit -m lsml -i data.csv --quadruplets FILE -o out.mlk", "i,j,k,l\n", "0,2,1,3\n",
+			[]string{limit}},
+		{"targets.csv", "fit -m mlkr -i data.csv --targets FILE -o out.mlk", "target\n", "1\n",
+			[]string{limit}},
+		{"pairs.csv", "distance model.mlk -i data.csv --pairs FILE -o out.csv", "i,j\n", "0,2\n",
+			[]string{limit}},
+		{"labels.csv", "score --truth FILE --predicted data.csv", "label\n", "x\n",
+			[]string{"data.csv: it has 20 labels: want", "or more"}},
 	} {
 		for _, packed := range []bool{true, false} {
 			name, file := "stream of "+c.name, "-"
@@ -211,8 +226,10 @@ func TestEndlessInput(t *testing.T) {
 	}
 	t.Run("stream of a model", func(t *testing.T) {
 		dir := commandtest.WithModel(t)
-		for _, head := range []string{"", string(little.LittleEndian.AppendUint64(nil, 8)) + "{}      ", clitest.Read(t, dir, "model.mlk")} {
-			wantRefused(t, dir, "embed - -i data.csv -o out.csv --memory-limit 16MiB", &endless{head, "\x00"}, "standard input", limit)
+		for _, head := range []string{"", string(little.LittleEndian.AppendUint64(nil, 8)) + "{}      ",
+			clitest.Read(t, dir, "model.mlk")} {
+			wantRefused(t, dir, "embed - -i data.csv -o out.csv --memory-limit 16MiB", &endless{head, "\x00"},
+				"standard input", limit)
 		}
 	})
 }
@@ -238,14 +255,20 @@ func TestWideSparseFile(t *testing.T) {
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n3,4\n")
 	commandtest.RunOK(t, dir, "fit -q -m krca -i wide.svm -c few.csv -o wide.mlk --memory-limit 100MB")
 	lines := []string{
-		"embed wide.mlk -i wide.svm -o out.csv", "gram wide.mlk -i wide.svm -o out.npy", "distance wide.mlk -i wide.svm --pairs pairs.csv -o out.csv",
+		"embed wide.mlk -i wide.svm -o out.csv", "gram wide.mlk -i wide.svm -o out.npy",
+		"distance wide.mlk -i wide.svm --pairs pairs.csv -o out.csv",
 		"fit -m krca -i wide.svm -c few.csv --tfidf -o terms.mlk", "embed terms.mlk -i wide.svm -o out.csv",
-		"update wide.mlk -i wide.svm -c few.csv -o updated.mlk", "select -i wide.svm -c few.csv --methods krca,itml --folds 2 -o out.mlk",
-		"cluster -i wide.svm -n 2 -o out.csv", "cluster wide.mlk -i wide.svm -n 2 -o out.csv", "cluster -a kernel -k rbf:sigma=median -i wide.svm -n 2 -o out.csv",
+		"update wide.mlk -i wide.svm -c few.csv -o updated.mlk",
+		"select -i wide.svm -c few.csv --methods krca,itml --folds 2 -o out.mlk",
+		"cluster -i wide.svm -n 2 -o out.csv", "cluster wide.mlk -i wide.svm -n 2 -o out.csv",
+		"cluster -a kernel -k rbf:sigma=median -i wide.svm -n 2 -o out.csv",
 		"cluster -a constrained -c few.csv -i wide.svm -n 2 -o out.csv",
-		"classify --train wide.svm -i wide.svm -o out.csv", "classify wide.mlk --train wide.svm -i wide.svm -o out.csv",
-		"plot -i wide.svm -o out.svg", "plot wide.mlk -i wide.svm -o out.svg", "report -i wide.svm -c few.csv -o out.html", "report wide.mlk -i wide.svm -c few.csv -o out.html",
-		"suggest -i wide.svm -n 2 -o out.csv", "suggest wide.mlk -i wide.svm -n 2 -o out.csv", "check -i wide.svm", "inspect wide.mlk",
+		"classify --train wide.svm -i wide.svm -o out.csv",
+		"classify wide.mlk --train wide.svm -i wide.svm -o out.csv",
+		"plot -i wide.svm -o out.svg", "plot wide.mlk -i wide.svm -o out.svg",
+		"report -i wide.svm -c few.csv -o out.html", "report wide.mlk -i wide.svm -c few.csv -o out.html",
+		"suggest -i wide.svm -n 2 -o out.csv", "suggest wide.mlk -i wide.svm -n 2 -o out.csv",
+		"check -i wide.svm", "inspect wide.mlk",
 		"fit -m krca -i wide.svm -c few.csv --drop-suspicious 0.1 -o out.mlk",
 	}
 	for _, m := range catalog.Methods() {

@@ -127,7 +127,8 @@ func TestLabelKill(t *testing.T) {
 			t.Errorf("%d lines: want %d", got, answers+1)
 		}
 	}
-	commandtest.RunOK(t, dir, "links close -i data.csv -c answers.csv -o closed.csv") // other commands read the file
+	// other commands read the file
+	commandtest.RunOK(t, dir, "links close -i data.csv -c answers.csv -o closed.csv")
 }
 
 // TestLabelEnds: Ctrl-C and the button of the page end the command; it prints what the file has and
@@ -146,7 +147,8 @@ func TestLabelEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if code, out := l.end(); code != want || !strings.HasPrefix(out, "answers.csv: ") || strings.Count(l.errors.String(), "\n") > 1 {
+		if code, out := l.end(); code != want || !strings.HasPrefix(out, "answers.csv: ") ||
+			strings.Count(l.errors.String(), "\n") > 1 {
 			t.Errorf("%s: exit code %d, %q, %q: want code %d", end, code, out, l.errors.String(), want)
 		}
 	}
@@ -166,7 +168,8 @@ func TestLabelPort(t *testing.T) {
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
 	for _, flags := range []string{"--port " + port, "--share 127.0.0.1:" + port + " --people ann"} {
 		o := commandtest.Run(t, dir, strings.Join(labelLine, " ")+" "+flags)
-		commandtest.WantInputError(t, dir, o, []string{"data.csv", "links.csv"}, port, syscall.EADDRINUSE.Error(), "free port")
+		commandtest.WantInputError(t, dir, o, []string{"data.csv", "links.csv"}, port,
+			syscall.EADDRINUSE.Error(), "free port")
 	}
 }
 
@@ -176,18 +179,22 @@ func TestLabelNoRoom(t *testing.T) {
 	dir := commandtest.Workspace(t)
 	l := labeling(t, withoutRoom(dir, strings.Join(labelLine, " ")))
 	s := l.send(t, "state", "")
-	if r := l.answer(t, s); !strings.Contains(r.Error, "answers.csv") || !strings.Contains(r.Error, syscall.EFBIG.Error()) || strings.Contains(r.Error, "\n") {
+	if r := l.answer(t, s); !strings.Contains(r.Error, "answers.csv") ||
+		!strings.Contains(r.Error, syscall.EFBIG.Error()) || strings.Contains(r.Error, "\n") {
 		t.Errorf("the error is %q", r.Error)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "answers.csv")); err == nil {
 		t.Error("there is a file without answers")
 	}
 	disk := clitest.SmallDisk(t, dir)
-	line := strings.ReplaceAll(strings.Join(labelLine, " "), "answers.csv", filepath.Join("disk", "answers.csv"))
+	line := strings.ReplaceAll(strings.Join(labelLine, " "), "answers.csv",
+		filepath.Join("disk", "answers.csv"))
 	l = labeling(t, commandtest.Command(dir, strings.Fields(line)...))
 	s = l.answer(t, l.send(t, "state", ""))
 	before := clitest.Read(t, disk, "answers.csv")
-	put(t, filepath.Join(disk, "answers.csv"), before+strings.Repeat(strings.SplitAfter(before, "\n")[1], (4096-len(before))/len(strings.SplitAfter(before, "\n")[1])))
+	put(t, filepath.Join(disk, "answers.csv"),
+		before+strings.Repeat(strings.SplitAfter(before, "\n")[1],
+			(4096-len(before))/len(strings.SplitAfter(before, "\n")[1])))
 	whole := clitest.Read(t, disk, "answers.csv")
 	clitest.Fill(t, disk)
 	full := false
@@ -217,7 +224,8 @@ func TestLabelPeople(t *testing.T) {
 	dir := commandtest.Workspace(t)
 	l := labeling(t, commandtest.Command(dir, append(labelLine, "--people", "ann,ben")...))
 	second, err := l.out.ReadString('\n')
-	if err != nil || !strings.HasPrefix(l.address, "ann: http://127.0.0.1:") || !strings.HasPrefix(second, "ben: ") {
+	if err != nil || !strings.HasPrefix(l.address, "ann: http://127.0.0.1:") ||
+		!strings.HasPrefix(second, "ben: ") {
 		t.Fatalf("%q, %q, %v", l.address, second, err)
 	}
 	ann, ben := strings.TrimPrefix(l.address, "ann: "), strings.TrimSpace(strings.TrimPrefix(second, "ben: "))
@@ -225,7 +233,8 @@ func TestLabelPeople(t *testing.T) {
 		l.address = address
 		l.answer(t, l.send(t, "state", ""))
 		time.Sleep(time.Millisecond)
-		if got := clitest.Lines(clitest.Read(t, dir, "answers.csv"))[k+1]; !strings.Contains(got, ","+[]string{"ann", "ben"}[k]+",20") {
+		if got := clitest.Lines(clitest.Read(t, dir, "answers.csv"))[k+1]; !strings.Contains(got,
+			","+[]string{"ann", "ben"}[k]+",20") {
 			t.Errorf("the line %q does not say who", got)
 		}
 	}

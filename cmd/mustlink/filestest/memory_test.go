@@ -20,16 +20,22 @@ func TestMemoryLimitOfCommands(t *testing.T) {
 	commandtest.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o model.mlk")
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
 	lines := []string{
-		"distance model.mlk -i data.csv --pairs pairs.csv -o out.csv", "links make -i data.csv --pairs 5 -o out.csv", "check -i data.csv", "inspect model.mlk -i data.csv -c links.csv",
+		"distance model.mlk -i data.csv --pairs pairs.csv -o out.csv",
+		"links make -i data.csv --pairs 5 -o out.csv", "check -i data.csv",
+		"inspect model.mlk -i data.csv -c links.csv",
 	}
 	work := []string{
-		"update model.mlk -i data.csv -c links.csv -o out.mlk", "embed model.mlk -i data.csv -o out.csv", "gram model.mlk -i data.csv -o out.csv",
-		"cluster model.mlk -i data.csv -n 2 -o out.csv", "classify model.mlk --train data.csv -i data.csv -o out.csv",
-		"plot model.mlk -i data.csv -o out.svg", "report model.mlk -i data.csv -o out.html", "select -i data.csv -c many.csv --methods krca,kbeta -o out.mlk",
+		"update model.mlk -i data.csv -c links.csv -o out.mlk", "embed model.mlk -i data.csv -o out.csv",
+		"gram model.mlk -i data.csv -o out.csv",
+		"cluster model.mlk -i data.csv -n 2 -o out.csv",
+		"classify model.mlk --train data.csv -i data.csv -o out.csv",
+		"plot model.mlk -i data.csv -o out.svg", "report model.mlk -i data.csv -o out.html",
+		"select -i data.csv -c many.csv --methods krca,kbeta -o out.mlk",
 	}
 	for _, m := range catalog.Methods() {
 		if !slices.Contains([]string{"npk", "sdplr", "simplenpkl"}, m.Name) { // which use few points
-			work = append(work, "fit -m "+m.Name+" -i data.csv "+commandtest.Lesson(t, dir, m, "many.csv", 300)+" -o out.mlk")
+			work = append(work, "fit -m "+m.Name+" -i data.csv "+commandtest.Lesson(t, dir, m, "many.csv",
+				300)+" -o out.mlk")
 		}
 	}
 	before, refused := clitest.Names(t, dir), 0

@@ -27,7 +27,8 @@ func writeMixed(t *testing.T, dir string, n int) {
 		if rng.IntN(7) == 0 {
 			pay = ""
 		}
-		fmt.Fprintf(&s, "c%d,%s,%d-%02d-%02d,%s,%d,%s,%c\n", i, plan, 2019+rng.IntN(3)+group, 1+rng.IntN(12), 1+rng.IntN(28),
+		fmt.Fprintf(&s, "c%d,%s,%d-%02d-%02d,%s,%d,%s,%c\n", i, plan, 2019+rng.IntN(3)+group, 1+rng.IntN(12),
+			1+rng.IntN(28),
 			pay, 30+rng.IntN(40), []string{"yes", "no"}[rng.IntN(2)], 'x'+group)
 	}
 	clitest.Write(t, dir, "mixed.csv", s.String())
@@ -38,7 +39,8 @@ func writeMixed(t *testing.T, dir string, n int) {
 	if table, err = table.Prepare(mustlink.Preparing{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := dataset.WriteData(filepath.Join(dir, "plain.csv"), table.Data(), dataset.WriteOptions{}); err != nil {
+	if err := dataset.WriteData(filepath.Join(dir, "plain.csv"), table.Data(),
+		dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -95,7 +97,8 @@ func TestMixedTables(t *testing.T) {
 func runFor(t *testing.T, dir, command, file, prepare string) string {
 	t.Helper()
 	name := strings.TrimSuffix(file, ".csv")
-	line := strings.NewReplacer("DATA", file, "PREPARE", prepare, "MODEL", name+".mlk", "OUT", name+"-out").Replace(command)
+	line := strings.NewReplacer("DATA", file, "PREPARE", prepare, "MODEL", name+".mlk", "OUT",
+		name+"-out").Replace(command)
 	commandtest.RunOK(t, dir, line+" -q")
 	output := line[strings.LastIndex(line, " ")+1:]
 	if strings.HasSuffix(output, ".mlk") {

@@ -24,9 +24,12 @@ func TestClosedPipe(t *testing.T) {
 	dir := crowded(t)
 	clitest.Write(t, dir, "long.csv", clitest.Blobs(20000, 3, false))
 	lines := []string{
-		"fit -q -m krca -i data.csv -c links.csv -o -", "embed model.mlk -i data.csv -o -", "gram model.mlk -i data.csv -o -",
-		"distance model.mlk -i data.csv --pairs pairs.csv -o -", "cluster model.mlk -i data.csv -n 2 -o -", "links make -i data.csv --pairs 5 -o -",
-		"plot model.mlk -i data.csv -o - --format svg", "report model.mlk -i data.csv -o -", "inspect model.mlk", "info --json", "demo rings --points 60 --links 20 --repetitions 1",
+		"fit -q -m krca -i data.csv -c links.csv -o -", "embed model.mlk -i data.csv -o -",
+		"gram model.mlk -i data.csv -o -",
+		"distance model.mlk -i data.csv --pairs pairs.csv -o -", "cluster model.mlk -i data.csv -n 2 -o -",
+		"links make -i data.csv --pairs 5 -o -",
+		"plot model.mlk -i data.csv -o - --format svg", "report model.mlk -i data.csv -o -",
+		"inspect model.mlk", "info --json", "demo rings --points 60 --links 20 --repetitions 1",
 	}
 	for _, line := range lines {
 		t.Run(line, func(t *testing.T) {
@@ -44,7 +47,8 @@ func TestClosedPipe(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantBrokenPipe(t, dir, "embed model.mlk -i long.csv -o -", w, func() {
-			if first, err := bufio.NewReaderSize(r, 16).ReadString('\n'); err != nil || !strings.HasPrefix(first, "0,1") {
+			if first, err := bufio.NewReaderSize(r, 16).ReadString('\n'); err != nil ||
+				!strings.HasPrefix(first, "0,1") {
 				t.Errorf("the first line is %q, error %v", first, err)
 			}
 			r.Close()
@@ -110,7 +114,8 @@ func TestSlowInput(t *testing.T) {
 			cmd.Stdin = &trickle{rest: content, most: len(content)/most | 1}
 			got := clitest.Finish(t, cmd)
 			if got.Code != usage.ExitOK || got.Stdout != want.Stdout {
-				t.Errorf("code %d, %d bytes: want %d bytes\n%s", got.Code, len(got.Stdout), len(want.Stdout), got.Stderr)
+				t.Errorf("code %d, %d bytes: want %d bytes\n%s", got.Code, len(got.Stdout), len(want.Stdout),
+					got.Stderr)
 			}
 		})
 	}
@@ -154,7 +159,8 @@ func TestTruncatedInput(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("inputs cut off: %d, of which %d were whole lines; all others with code %d and a message", cuts, good, usage.ExitInput)
+	t.Logf("inputs cut off: %d, of which %d were whole lines; all others with code %d and a message", cuts,
+		good, usage.ExitInput)
 }
 
 // TestClosedInput: a closed standard input is an empty one.
@@ -163,7 +169,9 @@ func TestClosedInput(t *testing.T) {
 	before := clitest.Names(t, dir)
 	for _, s := range streams {
 		t.Run(s.file, func(t *testing.T) {
-			cmd := exec.Command("sh", append([]string{"-c", `exec "$0" "$@" <&-`, commandtest.Command(dir).Path}, strings.Fields(s.line)...)...)
+			cmd := exec.Command("sh",
+				append([]string{"-c", `exec "$0" "$@" <&-`, commandtest.Command(dir).Path},
+					strings.Fields(s.line)...)...)
 			cmd.Dir = dir
 			commandtest.WantInputError(t, dir, clitest.Finish(t, cmd), before, "standard input", "want")
 		})
@@ -183,7 +191,8 @@ func TestBrokenInput(t *testing.T) {
 			cmd := commandtest.Command(dir, strings.Fields(s.line)...)
 			cmd.Stdin = folder
 			o := clitest.Finish(t, cmd)
-			if o.Code == usage.ExitOK || !strings.Contains(o.Stderr, syscall.EISDIR.Error()) || strings.Contains(o.Stderr, "goroutine ") {
+			if o.Code == usage.ExitOK || !strings.Contains(o.Stderr, syscall.EISDIR.Error()) ||
+				strings.Contains(o.Stderr, "goroutine ") {
 				t.Errorf("code %d, message %q", o.Code, o.Stderr)
 			}
 		})
@@ -199,8 +208,10 @@ func TestNamedPipes(t *testing.T) {
 	}
 	before := clitest.Names(t, dir)
 	for _, line := range []string{
-		"inspect pipe.mlk", "embed pipe.mlk -i data.csv -o out.csv", "update pipe.mlk -i data.csv -c links.csv -o out.mlk",
+		"inspect pipe.mlk", "embed pipe.mlk -i data.csv -o out.csv",
+		"update pipe.mlk -i data.csv -c links.csv -o out.mlk",
 	} {
-		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, "pipe.mlk: it is a folder, a pipe or a device: want a ")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before,
+			"pipe.mlk: it is a folder, a pipe or a device: want a ")
 	}
 }

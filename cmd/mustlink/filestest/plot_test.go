@@ -29,18 +29,22 @@ func TestPlot(t *testing.T) {
 			}
 		}
 	}
-	if svg := clitest.Read(t, dir, "p.svg"); !strings.Contains(svg, ">f0<") || !strings.Contains(svg, ">f2<") {
+	if svg := clitest.Read(t, dir, "p.svg"); !strings.Contains(svg, ">f0<") ||
+		!strings.Contains(svg, ">f2<") {
 		t.Error("the axes do not bear the names of the features")
 	}
 	commandtest.RunOK(t, dir, "plot -i data.csv --width 5 --height 3 --dpi 60 -o p.png")
-	if c, err := png.DecodeConfig(strings.NewReader(clitest.Read(t, dir, "p.png"))); err != nil || c.Width != 300 || c.Height != 180 {
+	if c, err := png.DecodeConfig(strings.NewReader(clitest.Read(t, dir, "p.png"))); err != nil ||
+		c.Width != 300 || c.Height != 180 {
 		t.Errorf("%d x %d, error %v: want 300 x 180", c.Width, c.Height, err)
 	}
 	commandtest.RunOK(t, dir, "plot model.mlk -i data.csv --before --width 5 --height 3 --dpi 60 -o p.png")
-	if c, err := png.DecodeConfig(strings.NewReader(clitest.Read(t, dir, "p.png"))); err != nil || c.Width != 600 || c.Height != 180 {
+	if c, err := png.DecodeConfig(strings.NewReader(clitest.Read(t, dir, "p.png"))); err != nil ||
+		c.Width != 600 || c.Height != 180 {
 		t.Errorf("both pictures: %d x %d, error %v: want 600 x 180", c.Width, c.Height, err)
 	}
-	r := clitest.Parse(t, commandtest.RunOK(t, dir, "plot -i data.csv -c links.csv --max-links 2 -o p.svg --json").Stdout)
+	r := clitest.Parse(t,
+		commandtest.RunOK(t, dir, "plot -i data.csv -c links.csv --max-links 2 -o p.svg --json").Stdout)
 	if r["must_links_drawn"] != 2.0 || r["cannot_links_drawn"] != 1.0 || len(r["warnings"].([]any)) != 1 {
 		t.Errorf("report %v: want 2 must-links, 1 cannot-link and a warning", r)
 	}
@@ -85,8 +89,10 @@ func TestPlotAxes(t *testing.T) {
 	clitest.Write(t, dir, "two.csv", "width,height\n1,2\n3,5\n4,4\n")
 	clitest.Write(t, dir, "one.csv", "width\n1\n3\n")
 	for line, want := range map[string]string{
-		"plot model.mlk -i data.csv":                    "neighbor embedding, direction 1|neighbor embedding, direction 2",
-		"plot -i data.csv":                              "neighbor embedding, direction 1|neighbor embedding, direction 2",
+		"plot model.mlk -i data.csv": "neighbor embedding, direction 1|neighbor " +
+			"embedding, direction 2",
+		"plot -i data.csv": "neighbor embedding, direction 1|neighbor " +
+			"embedding, direction 2",
 		"plot model.mlk -i data.csv --plane components": "first principal component (",
 		"plot -i data.csv --plane components":           "first principal component (",
 		"plot model.mlk -i data.csv --dims 1,0":         "coordinate 1|coordinate 0",
@@ -108,11 +114,13 @@ func TestPlotLinks(t *testing.T) {
 	dir := commandtest.WithModel(t)
 	clitest.Write(t, dir, "chunklets.csv", "i,chunklet\n0,a\n1,a\n2,a\n5,b\n6,b\n7,c\n")
 	clitest.Write(t, dir, "odd.csv", "i,j,link\n0,1,must\n1,2,must\n0,2,cannot\n")
-	r := clitest.Parse(t, commandtest.RunOK(t, dir, "plot -i data.csv -c chunklets.csv -o p.svg --json").Stdout)
+	r := clitest.Parse(t,
+		commandtest.RunOK(t, dir, "plot -i data.csv -c chunklets.csv -o p.svg --json").Stdout)
 	if r["must_links_drawn"] != 4.0 || r["chunklets_drawn"] != 0.0 {
 		t.Errorf("report %v: want the 4 pairs of the chunklets", r)
 	}
-	r = clitest.Parse(t, commandtest.RunOK(t, dir, "plot -i data.csv -c chunklets.csv --chunklets -o p.svg --json").Stdout)
+	r = clitest.Parse(t,
+		commandtest.RunOK(t, dir, "plot -i data.csv -c chunklets.csv --chunklets -o p.svg --json").Stdout)
 	if r["must_links_drawn"] != 0.0 || r["chunklets_drawn"] != 2.0 {
 		t.Errorf("report %v: want the 2 chunklets of more than one row", r)
 	}
@@ -126,7 +134,8 @@ func TestPlotLinks(t *testing.T) {
 	pictures := map[string]bool{}
 	for seed := range 8 {
 		line := "plot -i data.csv -c chunklets.csv --max-links 1 -o p.svg --seed " + strconv.Itoa(seed)
-		if o := commandtest.RunOK(t, dir, line); !strings.Contains(o.Stderr, "1 of 4 must-links drawn: --max-links") {
+		if o := commandtest.RunOK(t, dir, line); !strings.Contains(o.Stderr,
+			"1 of 4 must-links drawn: --max-links") {
 			t.Errorf("standard error %q: want a warning on links left out", o.Stderr)
 		}
 		pictures[clitest.Read(t, dir, "p.svg")] = true
@@ -176,12 +185,15 @@ func TestPlotSpectrum(t *testing.T) {
 	commandtest.RunOK(t, dir, "fit -m kbeta -i data.csv -c links.csv -p neighbors=2 -o kbeta.mlk")
 	commandtest.RunOK(t, dir, "plot kbeta.mlk --spectrum -o s.svg")
 	first := clitest.Read(t, dir, "s.svg")
-	for _, name := range []string{"eigenvalue mu", "weight beta", "direction", "spectrum of the kbeta model"} {
+	for _, name := range []string{"eigenvalue mu", "weight beta", "direction",
+		"spectrum of the kbeta model"} {
 		if !strings.Contains(first, ">"+name+"<") {
 			t.Errorf("the picture does not say %q", name)
 		}
 	}
-	if r := clitest.Parse(t, commandtest.RunOK(t, dir, "plot kbeta.mlk --spectrum -o s.png --json").Stdout); len(r["curves"].([]any)) < 2 {
+	if r := clitest.Parse(t,
+		commandtest.RunOK(t, dir,
+			"plot kbeta.mlk --spectrum -o s.png --json").Stdout); len(r["curves"].([]any)) < 2 {
 		t.Errorf("report %v: want curves", r)
 	}
 	for line, want := range map[string]string{
@@ -209,7 +221,8 @@ func TestPlotCurve(t *testing.T) {
 			t.Errorf("no %s in the traces", want)
 		}
 	}
-	r := clitest.Parse(t, commandtest.RunOK(t, dir, "plot krca mmc -i rings.csv --curve roc -o r.svg --json").Stdout)
+	r := clitest.Parse(t,
+		commandtest.RunOK(t, dir, "plot krca mmc -i rings.csv --curve roc -o r.svg --json").Stdout)
 	curves := r["curves"].([]any)
 	if len(curves) != 3 || !strings.HasPrefix(curves[1].(string), "krca (AUC 1.000)") {
 		t.Errorf("curves %v: want krca to distinguish all pairs", curves)

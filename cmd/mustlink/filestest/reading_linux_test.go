@@ -23,7 +23,8 @@ func awaitReading(t *testing.T, pipe io.Writer) {
 		return
 	}
 	full := unread(conn)
-	for end := time.Now().Add(time.Minute); full > 0 && unread(conn) == full; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); full > 0 &&
+		unread(conn) == full; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the command has not read its input for a minute")
 		}

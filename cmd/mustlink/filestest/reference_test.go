@@ -16,10 +16,12 @@ import (
 func TestManual(t *testing.T) {
 	dir := t.TempDir()
 	commandtest.RunOK(t, dir, "reference --man .")
-	for _, want := range []string{"man1/mustlink.1", "man1/mustlink-links-make.1", "man7/mustlink-kernels.7", "man7/mustlink-parameters-krca.7"} {
+	for _, want := range []string{"man1/mustlink.1", "man1/mustlink-links-make.1", "man7/mustlink-kernels.7",
+		"man7/mustlink-parameters-krca.7"} {
 		clitest.Read(t, dir, want)
 	}
-	macros := map[string]bool{".TH": true, ".SH": true, ".B": true, ".TP": true, ".PP": true, ".nf": true, ".fi": true}
+	macros := map[string]bool{".TH": true, ".SH": true, ".B": true, ".TP": true, ".PP": true, ".nf": true,
+		".fi": true}
 	for _, section := range []string{"man1", "man7"} {
 		for _, name := range clitest.Names(t, filepath.Join(dir, section)) {
 			page := clitest.Read(t, dir, filepath.Join(section, name))

@@ -73,7 +73,8 @@ func shrinks(t *testing.T, dir, path, line string, pause time.Duration) int {
 		return 0
 	}
 	const want = "mustlink: big.npy: the file changed while it was in use"
-	if code != usage.ExitFailed || !strings.HasPrefix(said[len(said)-1], want) || strings.Contains(stderr.String(), "goroutine ") {
+	if code != usage.ExitFailed || !strings.HasPrefix(said[len(said)-1], want) ||
+		strings.Contains(stderr.String(), "goroutine ") {
 		t.Errorf("exit code %d, %.2000s", code, stderr.String())
 	}
 	if got := clitest.Read(t, dir, output); got != "old" {

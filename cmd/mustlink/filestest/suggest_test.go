@@ -42,14 +42,17 @@ func TestSuggestCommand(t *testing.T) {
 			t.Errorf("%s asks about %v", line, asked)
 		}
 		for k, i := range asked {
-			linked := []string{"0", "2", "1", "3"} // the first classes are those of the links: 0, 2 and 1, 3 or 4, 6 and 5, 7
-			if j := commandtest.Column(t, text, "j")[k]; strings.Contains(line, "links") && slices.Contains(linked, i) && slices.Contains(linked, j) {
+			// the first classes are those of the links: 0, 2 and 1, 3 or 4, 6 and 5, 7
+			linked := []string{"0", "2", "1", "3"}
+			if j := commandtest.Column(t, text, "j")[k]; strings.Contains(line, "links") &&
+				slices.Contains(linked, i) && slices.Contains(linked, j) {
 				t.Errorf("%s asks about %s and %s, which links imply", line, i, j)
 			}
 		}
 	}
 	commandtest.RunOK(t, dir, "suggest -i ids.csv --standardize --links-by id -n 3 -q -o pairs.csv")
-	if names := commandtest.Column(t, clitest.Read(t, dir, "pairs.csv"), "i"); len(names) != 3 || names[0][0] != 'p' {
+	if names := commandtest.Column(t, clitest.Read(t, dir, "pairs.csv"), "i"); len(names) != 3 ||
+		names[0][0] != 'p' {
 		t.Errorf("ids %v", names)
 	}
 	commandtest.RunOK(t, dir, "distance model.mlk -i ids.csv --pairs pairs.csv --links-by id -q -o -")
@@ -62,11 +65,14 @@ func TestSuggestInteractive(t *testing.T) {
 	dir := commandtest.Workspace(t)
 	const line = "-i data.csv -c new.csv --classes 2"
 	o := askWith(t, dir, "y\nperhaps\ns\n\n0 0 y\n0 2\nq\n", line+" --seed 4")
-	if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "difference") || !strings.Contains(o.Stdout, `"perhaps" is not an answer`) ||
-		!strings.Contains(o.Stdout, "0 and 0 are not two rows") || !strings.Contains(o.Stdout, "1 answer, 1 skipped") {
+	if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "difference") ||
+		!strings.Contains(o.Stdout, `"perhaps" is not an answer`) ||
+		!strings.Contains(o.Stdout, "0 and 0 are not two rows") ||
+		!strings.Contains(o.Stdout, "1 answer, 1 skipped") {
 		t.Fatalf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
-	if got := clitest.Lines(clitest.Read(t, dir, "new.csv")); len(got) != 2 || got[0] != "i,j,link" || !strings.HasSuffix(got[1], ",must") {
+	if got := clitest.Lines(clitest.Read(t, dir, "new.csv")); len(got) != 2 || got[0] != "i,j,link" ||
+		!strings.HasSuffix(got[1], ",must") {
 		t.Fatalf("the file contains %q", got)
 	}
 	if err := os.Remove(filepath.Join(dir, "new.csv")); err != nil {
@@ -79,7 +85,8 @@ func TestSuggestInteractive(t *testing.T) {
 	if r := clitest.Parse(t, closed); r["must_links"].(float64)+r["cannot_links"].(float64) != 190 {
 		t.Errorf("not every pair of 20 rows is known: %s", closed)
 	}
-	if o := askWith(t, dir, "", line); o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "No query is left") {
+	if o := askWith(t, dir, "", line); o.Code != usage.ExitOK ||
+		!strings.Contains(o.Stdout, "No query is left") {
 		t.Errorf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
 }
@@ -142,7 +149,8 @@ func TestSuggestContradiction(t *testing.T) {
 	o := askWith(t, dir, "0 4 n\n1 0 y\n4 0 y\nq\n", "-i data.csv -c some.csv")
 	for _, w := range []string{
 		"0 and 2 belong together (line 2), 2 and 4 belong together (line 3).",
-		"1 and 4 do not belong together (line 4), 4 and 2 belong together (line 3), 2 and 0 belong together (line 2).",
+		"1 and 4 do not belong together (line 4), 4 and 2 belong together (line 3), 2 and 0 belong " +
+			"together (line 2).",
 		"known already", "0 answers",
 	} {
 		if !strings.Contains(o.Stdout, w) {
@@ -155,7 +163,8 @@ func TestSuggestContradiction(t *testing.T) {
 	if o := askWith(t, dir, "0 3 n\n", "-i data.csv -c some.csv"); o.Code != usage.ExitOK {
 		t.Error(o.Stderr)
 	}
-	if want := "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot\n0,3,,cannot\n"; clitest.Read(t, dir, "some.csv") != want {
+	if want := "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot\n0,3,,cannot\n"; clitest.Read(t, dir,
+		"some.csv") != want {
 		t.Errorf("the file contains %q", clitest.Read(t, dir, "some.csv"))
 	}
 }
@@ -196,8 +205,10 @@ func TestSuggestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != usage.ExitInterrupted || time.Since(begin) > 10*time.Second {
-		t.Errorf("exit code %d after %v: want %d soon", cmd.ProcessState.ExitCode(), time.Since(begin), usage.ExitInterrupted)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != usage.ExitInterrupted ||
+		time.Since(begin) > 10*time.Second {
+		t.Errorf("exit code %d after %v: want %d soon", cmd.ProcessState.ExitCode(), time.Since(begin),
+			usage.ExitInterrupted)
 	}
 	if got := clitest.Lines(clitest.Read(t, dir, "new.csv")); len(got) != 4 {
 		t.Errorf("the file contains %q: want three answers", got)
@@ -245,12 +256,13 @@ func TestSuggestBadInput(t *testing.T) {
 	clitest.Write(t, dir, "groups.csv", "i,chunklet\n0,a\n2,a\n")
 	before := clitest.Names(t, dir)
 	for line, words := range map[string][]string{
-		"suggest -i data.csv":                                          {"-o, --output"},
-		"suggest -o x":                                                 {"-i, --input"},
-		"suggest -i data.csv -n 0 -o x":                                {"-n, --count", ">= 1"},
-		"suggest -i data.csv --classes 1 -o x":                         {"--classes", ">= 2"},
-		"suggest -i data.csv -o x --links-by name":                     {"--links-by"},
-		"suggest -i data.csv -c odd.csv -o x":                          {"odd.csv", "0-2 (line 2), 2-4 (line 3)"},
+		"suggest -i data.csv":                      {"-o, --output"},
+		"suggest -o x":                             {"-i, --input"},
+		"suggest -i data.csv -n 0 -o x":            {"-n, --count", ">= 1"},
+		"suggest -i data.csv --classes 1 -o x":     {"--classes", ">= 2"},
+		"suggest -i data.csv -o x --links-by name": {"--links-by"},
+		"suggest -i data.csv -c odd.csv -o x": {"odd.csv",
+			"0-2 (line 2), 2-4 (line 3)"},
 		"suggest model.mlk -i data.csv --standardize -o x":             {"--standardize"},
 		"suggest -i data.csv --interactive":                            {"-c, --links"},
 		"suggest -i data.csv --interactive -c -":                       {"-c, --links", "want a file"},
@@ -271,7 +283,8 @@ func TestSuggestBadInput(t *testing.T) {
 // ends before its first answer can go on.
 func TestSuggestShowsMixedTables(t *testing.T) {
 	dir := t.TempDir()
-	clitest.Write(t, dir, "mix.csv", "a,town,day\n1.5,Rome,2024-01-05\n2.5,Écija,2024-02-01\n,\"x\x1by\",2024-02-02\n4.5,Rome,2024-03-02\n")
+	clitest.Write(t, dir, "mix.csv",
+		"a,town,day\n1.5,Rome,2024-01-05\n2.5,Écija,2024-02-01\n,\"x\x1by\",2024-02-02\n4.5,Rome,2024-03-02\n")
 	const line = "-i mix.csv -c new.csv"
 	for range 2 {
 		o := askWith(t, dir, "", line)
@@ -283,13 +296,17 @@ func TestSuggestShowsMixedTables(t *testing.T) {
 		}
 	}
 	o := askWith(t, dir, "s\ns\ns\ns\ns\ns\ns\n", line)
-	for _, want := range []string{"1.5", "Rome", "Écija", "2024-02-01", "other text", "(missing)", `"x\x1by"`} {
+	for _, want := range []string{"1.5", "Rome", "Écija", "2024-02-01", "other text", "(missing)",
+		`"x\x1by"`} {
 		if !strings.Contains(o.Stdout, want) {
 			t.Errorf("%q is not shown: %s", want, o.Stdout)
 		}
 	}
-	fit := clitest.Finish(t, commandtest.Command(dir, strings.Fields("fit -i mix.csv -c new.csv -o m.mlk")...))
-	if fit.Code != usage.ExitInput || !strings.Contains(fit.Stderr, "new.csv: it has the header of links, and no link yet: want at least one") {
+	fit := clitest.Finish(t,
+		commandtest.Command(dir, strings.Fields("fit -i mix.csv -c new.csv -o m.mlk")...))
+	if fit.Code != usage.ExitInput ||
+		!strings.Contains(fit.Stderr,
+			"new.csv: it has the header of links, and no link yet: want at least one") {
 		t.Errorf("exit code %d: %s", fit.Code, fit.Stderr)
 	}
 	if o := askWith(t, dir, "y\nq\n", line); !strings.Contains(o.Stdout, "1 answer") {

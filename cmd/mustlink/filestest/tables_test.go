@@ -23,10 +23,13 @@ func TestTables(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			clitest.Write(t, dir, m.Name, string(m.Content))
-			commandtest.RunOK(t, dir, fmt.Sprintf("links make -q -i %s --label segment --pairs 60 -o links.csv", m.Name))
-			fit := fmt.Sprintf("fit -q -i %s --label segment %s -c links.csv -o model.mlk", m.Name, strings.Join(m.Flags, " "))
+			commandtest.RunOK(t, dir,
+				fmt.Sprintf("links make -q -i %s --label segment --pairs 60 -o links.csv", m.Name))
+			fit := fmt.Sprintf("fit -q -i %s --label segment %s -c links.csv -o model.mlk", m.Name,
+				strings.Join(m.Flags, " "))
 			commandtest.RunOK(t, dir, strings.Join(strings.Fields(fit), " "))
-			out := commandtest.RunOK(t, dir, fmt.Sprintf("cluster model.mlk -i %s --label segment -n 3 -o clusters.csv", m.Name)).Stdout
+			out := commandtest.RunOK(t, dir,
+				fmt.Sprintf("cluster model.mlk -i %s --label segment -n 3 -o clusters.csv", m.Name)).Stdout
 			found := adjustedRand.FindStringSubmatch(out)
 			if found == nil {
 				t.Fatalf("no score in %q", out)
@@ -38,7 +41,8 @@ func TestTables(t *testing.T) {
 			if m.Name == "codes.csv" {
 				return // UTF-16 has no lines to cut
 			}
-			clitest.Write(t, dir, "first"+filepath.Ext(m.Name), strings.Join(strings.SplitAfterN(string(m.Content), "\n", 12)[:11], ""))
+			clitest.Write(t, dir, "first"+filepath.Ext(m.Name),
+				strings.Join(strings.SplitAfterN(string(m.Content), "\n", 12)[:11], ""))
 			commandtest.RunOK(t, dir, "embed -q model.mlk -i first"+filepath.Ext(m.Name)+" -o first-out.csv")
 			whole, part := read(t, dir, "all.csv"), read(t, dir, "first-out.csv")
 			if len(part) != 11 || strings.Join(whole[:11], "\n") != strings.Join(part, "\n") {

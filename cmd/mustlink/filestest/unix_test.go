@@ -61,16 +61,19 @@ func TestReadOnlyFolder(t *testing.T) {
 				cmd := commandtest.Command(dir, strings.Fields(line)...)
 				if os.Getuid() == 0 {
 					const nobody = 65534
-					cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+					cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody,
+						Gid: nobody}}
 				}
-				commandtest.WantInputError(t, sub, clitest.Finish(t, cmd), before, filepath.Join("locked", name), "not writable")
+				commandtest.WantInputError(t, sub, clitest.Finish(t, cmd), before,
+					filepath.Join("locked", name), "not writable")
 			}
 			if got := clitest.Read(t, sub, w[1]); got != old {
 				t.Errorf("the old file contains %q", got)
 			}
 		})
 	}
-	t.Logf("writes to a read-only folder: %d, all with code %d and a message", 2*len(writers), usage.ExitInput)
+	t.Logf("writes to a read-only folder: %d, all with code %d and a message", 2*len(writers),
+		usage.ExitInput)
 }
 
 // openUp makes dir accessible to other users, because t.TempDir restricts it to its owner.
@@ -136,12 +139,14 @@ func TestInterruptFit(t *testing.T) {
 	dir := commandtest.Workspace(t)
 	data := clitest.Blobs(6000, 10, false)
 	before := clitest.Names(t, dir)
-	o := interrupt(t, dir, "fit -m krca -i - --links-from-labels 2500 -k rbf:sigma=median -p landmarks=500 -o out.mlk", os.Interrupt, func(w io.WriteCloser) {
-		if _, err := io.WriteString(w, data); err != nil {
-			t.Fatal(err)
-		}
-		w.Close()
-	})
+	o := interrupt(t, dir,
+		"fit -m krca -i - --links-from-labels 2500 -k rbf:sigma=median -p landmarks=500 -o out.mlk",
+		os.Interrupt, func(w io.WriteCloser) {
+			if _, err := io.WriteString(w, data); err != nil {
+				t.Fatal(err)
+			}
+			w.Close()
+		})
 	wantInterrupted(t, dir, o, before)
 }
 
@@ -168,7 +173,8 @@ func TestSignals(t *testing.T) {
 func TestIgnoredSignal(t *testing.T) {
 	dir := commandtest.Workspace(t)
 	cmd := commandtest.Command(dir, "fit", "-q", "-m", "krca", "-i", "-", "-c", "links.csv", "-o", "out.mlk")
-	cmd.Args = append([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, append([]string{cmd.Path}, cmd.Args[1:]...)...)
+	cmd.Args = append([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"},
+		append([]string{cmd.Path}, cmd.Args[1:]...)...)
 	cmd.Path = "/bin/sh"
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -203,7 +209,8 @@ func TestInterruptStreams(t *testing.T) {
 	commandtest.RunOK(t, dir, "links make -q -i wide.csv --must 300 -o many.csv")
 	commandtest.RunOK(t, dir, "fit -q -m rca -i wide.csv -c many.csv -o wide.mlk")
 	commandtest.WriteNPY(t, filepath.Join(dir, "big.npy"), 20000, 100)
-	before, rows, model := clitest.Names(t, dir), clitest.Blobs(8000, 3, false), clitest.Read(t, dir, "wide.mlk")
+	before, rows, model := clitest.Names(t, dir), clitest.Blobs(8000, 3, false),
+		clitest.Read(t, dir, "wide.mlk")
 	for line, input := range map[string]string{
 		"classify --train data.csv -i - -o out.csv":                rows,
 		"cluster -i - -n 2 -a minibatch --save-centers out.npy":    rows,

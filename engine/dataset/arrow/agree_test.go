@@ -48,40 +48,49 @@ var columns = []kindOfColumn{
 		s := strconv.FormatFloat(v, 'g', -1, 64)
 		return cell{s, s, v}
 	}},
-	{"at", &apache.TimestampType{Unit: apache.Microsecond, TimeZone: "Europe/Berlin"}, pq.Timestamp(pq.Microsecond), false, func(r *rand.Rand, _ int) cell {
-		v := moment(r).Add(time.Duration(r.IntN(1000)) * time.Millisecond)
-		return cell{v.Format(time.RFC3339Nano), strconv.Quote(v.Format(time.RFC3339Nano)), v.UnixMicro()}
-	}},
-	{"city", &apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int16, ValueType: apache.BinaryTypes.String}, pq.Encoded(pq.String(), &pq.RLEDictionary), false,
+	{"at", &apache.TimestampType{Unit: apache.Microsecond, TimeZone: "Europe/Berlin"},
+		pq.Timestamp(pq.Microsecond), false, func(r *rand.Rand, _ int) cell {
+			v := moment(r).Add(time.Duration(r.IntN(1000)) * time.Millisecond)
+			return cell{v.Format(time.RFC3339Nano), strconv.Quote(v.Format(time.RFC3339Nano)), v.UnixMicro()}
+		}},
+	{"city", &apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int16,
+		ValueType: apache.BinaryTypes.String}, pq.Encoded(pq.String(), &pq.RLEDictionary), false,
 		func(r *rand.Rand, _ int) cell { return quoted([]string{"Köln", "a, b", "Rome"}[r.IntN(3)]) }},
-	{"clock", apache.FixedWidthTypes.Time32ms, pq.Time(pq.Millisecond), false, func(r *rand.Rand, _ int) cell {
-		v := moment(r)
-		s := v.Format(time.TimeOnly)
-		return cell{s, strconv.Quote(s), int32(v.Hour()*3600+v.Minute()*60+v.Second()) * 1000}
-	}},
+	{"clock", apache.FixedWidthTypes.Time32ms, pq.Time(pq.Millisecond), false,
+		func(r *rand.Rand, _ int) cell {
+			v := moment(r)
+			s := v.Format(time.TimeOnly)
+			return cell{s, strconv.Quote(s), int32(v.Hour()*3600+v.Minute()*60+v.Second()) * 1000}
+		}},
 	{"count", apache.PrimitiveTypes.Int64, pq.Leaf(pq.Int64Type), false, func(r *rand.Rand, _ int) cell {
 		v := r.Int64N(1000) - 500
 		return cell{strconv.FormatInt(v, 10), strconv.FormatInt(v, 10), v}
 	}},
 	{"day", apache.FixedWidthTypes.Date32, pq.Date(), false, func(r *rand.Rand, _ int) cell {
 		v := moment(r).Truncate(24 * time.Hour)
-		return cell{v.Format(time.DateOnly), strconv.Quote(v.Format(time.DateOnly)), int32(v.Unix() / (24 * 3600))}
+		return cell{v.Format(time.DateOnly), strconv.Quote(v.Format(time.DateOnly)),
+			int32(v.Unix() / (24 * 3600))}
 	}},
 	{"flag", apache.FixedWidthTypes.Boolean, pq.Leaf(pq.BooleanType), false, func(r *rand.Rand, _ int) cell {
 		v := r.IntN(2) > 0
 		return cell{strconv.FormatBool(v), strconv.FormatBool(v), v}
 	}},
-	{"id", apache.BinaryTypes.String, pq.String(), true, func(_ *rand.Rand, row int) cell { return quoted("r" + strconv.Itoa(row)) }},
+	{"id", apache.BinaryTypes.String, pq.String(), true, func(_ *rand.Rand, row int) cell {
+		return quoted("r" + strconv.Itoa(row))
+	}},
 	{"label", apache.PrimitiveTypes.Int32, pq.Leaf(pq.Int32Type), true, func(r *rand.Rand, _ int) cell {
 		v := int32(r.IntN(3))
 		return cell{strconv.Itoa(int(v)), strconv.Itoa(int(v)), v}
 	}},
-	{"note", apache.BinaryTypes.LargeString, pq.String(), false, func(r *rand.Rand, row int) cell { return quoted("words of row " + strconv.Itoa(row/2)) }},
-	{"price", &apache.Decimal128Type{Precision: 12, Scale: 2}, pq.Decimal(2, 12, pq.Int64Type), false, func(r *rand.Rand, _ int) cell {
-		v := r.Int64N(100_000) - 500
-		s := strconv.FormatFloat(float64(v)/100, 'f', 2, 64)
-		return cell{s, strconv.Quote(s), v}
+	{"note", apache.BinaryTypes.LargeString, pq.String(), false, func(r *rand.Rand, row int) cell {
+		return quoted("words of row " + strconv.Itoa(row/2))
 	}},
+	{"price", &apache.Decimal128Type{Precision: 12, Scale: 2}, pq.Decimal(2, 12, pq.Int64Type), false,
+		func(r *rand.Rand, _ int) cell {
+			v := r.Int64N(100_000) - 500
+			s := strconv.FormatFloat(float64(v)/100, 'f', 2, 64)
+			return cell{s, strconv.Quote(s), v}
+		}},
 	{"small", apache.PrimitiveTypes.Uint8, pq.Uint(8), false, func(r *rand.Rand, _ int) cell {
 		v := r.IntN(256)
 		return cell{strconv.Itoa(v), strconv.Itoa(v), int32(v)}
@@ -126,7 +135,9 @@ func threeFiles(t *testing.T, n int) (csv string, inParquet, inArrow []byte) {
 			rows[i] = append(rows[i], pq.ValueOf(x.parquet).Level(0, level, j))
 		}
 		half := n / 2
-		fields = append(fields, field{c.name, c.of, []string{"[" + strings.Join(json[:half], ",") + "]", "[" + strings.Join(json[half:], ",") + "]"}})
+		fields = append(fields,
+			field{c.name, c.of, []string{"[" + strings.Join(json[:half], ",") + "]",
+				"[" + strings.Join(json[half:], ",") + "]"}})
 	}
 	var out bytes.Buffer
 	w := pq.NewWriter(&out, pq.NewSchema("rows", group))
@@ -136,7 +147,8 @@ func threeFiles(t *testing.T, n int) (csv string, inParquet, inArrow []byte) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join(names, ",") + "\n" + strings.Join(lines, "\n") + "\n", out.Bytes(), file(t, nil, fields...)
+	return strings.Join(names, ",") + "\n" + strings.Join(lines, "\n") + "\n", out.Bytes(),
+		file(t, nil, fields...)
 }
 
 // The same table in CSV, Parquet and Arrow is the same points, ids and labels, its columns have the
@@ -186,7 +198,8 @@ func TestFormatsAgree(t *testing.T) {
 		if diff := difftest.Diff(prepared, any(x)); diff != "" {
 			t.Errorf("%s: prepared otherwise than CSV: %s", f.format, diff)
 		}
-		if diff := difftest.Diff([][]string{first.IDs, first.Labels, first.Features}, [][]string{d.IDs, d.Labels, d.Features}); diff != "" {
+		if diff := difftest.Diff([][]string{first.IDs, first.Labels, first.Features},
+			[][]string{d.IDs, d.Labels, d.Features}); diff != "" {
 			t.Errorf("%s: ids, labels or names differ from those of CSV: %s", f.format, diff)
 		}
 	}

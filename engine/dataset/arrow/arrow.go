@@ -38,7 +38,8 @@ import (
 // Format returns the format for [dataset.ReadOptions] and [dataset.WriteOptions]: files that end in
 // .arrow, .feather or .ipc, and the name arrow.
 func Format() dataset.Extension {
-	return dataset.Extension{Name: "arrow", Endings: []string{".arrow", ".feather", ".ipc"}, Open: open, Write: write}
+	return dataset.Extension{Name: "arrow", Endings: []string{".arrow", ".feather", ".ipc"}, Open: open,
+		Write: write}
 }
 
 const (
@@ -63,7 +64,8 @@ func (f *file) checkMagic() error {
 	}
 	switch begin := string(head[:]); {
 	case strings.HasPrefix(begin, oldMagic):
-		return fault.Data("", "it is a Feather file of version 1: want version 2, as pandas and pyarrow write")
+		return fault.Data("",
+			"it is a Feather file of version 1: want version 2, as pandas and pyarrow write")
 	case strings.HasPrefix(begin, marker):
 		return fault.Data("", "it is an Arrow stream: want an Arrow file, which has an index at its end")
 	case !strings.HasPrefix(begin, magic):
@@ -95,7 +97,8 @@ type reader struct {
 }
 
 // open starts to read a file; see [dataset.Extension].
-func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault.DataError, string) error) (dataset.RowReader, error) {
+func open(in io.ReaderAt, size int64, o dataset.ReadOptions,
+	problem func(*fault.DataError, string) error) (dataset.RowReader, error) {
 	f := &file{in: in, size: size, held: dataset.NewBudget(o.MemoryLimit,
 		"a block of rows with its columns and dictionaries",
 		"write the file with smaller record batches or fewer columns, or raise the limit")}
@@ -242,7 +245,8 @@ func (r *reader) measure() error {
 			return err
 		}
 		if c.width < 1 {
-			return dataset.ColumnError(c.name, "its lists have no values: want the same number of values, at least 1, in every row")
+			return dataset.ColumnError(c.name,
+				"its lists have no values: want the same number of values, at least 1, in every row")
 		}
 	}
 	return nil
@@ -408,7 +412,9 @@ func (r *reader) takeNames(to []string, c *column, k int) ([]string, error) {
 // takeNumbers writes the values of a column, or of its lists, to the rows.
 func (r *reader) takeNumbers(data []float64, c *column, v cells) error {
 	for _, i := range v.odd {
-		e := dataset.ColumnError(c.name, "the list has another length than %d, that of the first row: want the same length in every row", c.width)
+		e := dataset.ColumnError(c.name,
+			"the list has another length than %d, that of the first row: want the same length in every row",
+			c.width)
 		e.Row = r.Done + i
 		if err := r.Problem(e, "fill in or cut the list, or remove the row"); err != nil {
 			return err

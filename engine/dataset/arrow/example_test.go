@@ -20,7 +20,8 @@ func Example() {
 	defer os.RemoveAll(dir)
 	path, formats := filepath.Join(dir, "data.arrow"), []dataset.Extension{arrow.Format()}
 
-	d := &dataset.Data{Points: &points.Dense{N: 2, D: 2, Data: []float64{1, 2, 3, 4}}, Features: []string{"x", "y"}, IDs: []string{"a", "b"}}
+	d := &dataset.Data{Points: &points.Dense{N: 2, D: 2, Data: []float64{1, 2, 3, 4}},
+		Features: []string{"x", "y"}, IDs: []string{"a", "b"}}
 	if err := dataset.WriteData(path, d, dataset.WriteOptions{Extensions: formats}); err != nil {
 		fmt.Println(err)
 		return

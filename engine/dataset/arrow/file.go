@@ -105,8 +105,10 @@ func (f *file) blocks(v vector, left *int64) ([]block, error) {
 	list := make([]block, v.n)
 	for i := range list {
 		b := block{v.int(int64(i), 0, 8), v.int(int64(i), 8, 4), v.int(int64(i), 16, 8)}
-		if b.at < 0 || b.meta < 0 || b.body < 0 || b.at > f.size || b.body > f.size || b.meta+b.body > f.size-b.at {
-			return nil, fault.Data("", "block %d is beyond the end, the file is cut off or damaged: %w", i, io.ErrUnexpectedEOF)
+		if b.at < 0 || b.meta < 0 || b.body < 0 || b.at > f.size || b.body > f.size ||
+			b.meta+b.body > f.size-b.at {
+			return nil, fault.Data("", "block %d is beyond the end, the file is cut off or damaged: %w", i,
+				io.ErrUnexpectedEOF)
 		}
 		if *left -= b.meta + b.body; *left < 0 {
 			return nil, damaged("block %d is part of other ones", i)
@@ -385,7 +387,8 @@ func (d *decompressor) decompress(codec int64, dst, src []byte) (err error) {
 
 func (d *decompressor) fromZstd(dst, src []byte) (err error) {
 	if d.zstd == nil {
-		d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(dataset.DefaultBudget))
+		d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true),
+			zstd.WithDecoderMaxMemory(dataset.DefaultBudget))
 		if err != nil {
 			return err
 		}

@@ -31,18 +31,29 @@ func everyType(t testing.TB, o ...ipc.Option) ([]byte, int) {
 		of   apache.DataType
 		json string
 	}{
-		{text, `"a"`}, {apache.BinaryTypes.LargeString, `"a"`}, {apache.BinaryTypes.StringView, `"` + long + `"`}, {apache.BinaryTypes.BinaryView, `"AQ=="`},
-		{apache.BinaryTypes.Binary, `"AQ=="`}, {apache.BinaryTypes.LargeBinary, `"AQ=="`}, {&apache.FixedSizeBinaryType{ByteWidth: 1}, `"AQ=="`},
-		{apache.ListOf(text), `["a", "b"]`}, {apache.LargeListOf(real), `[1]`}, {apache.FixedSizeListOf(2, text), `["a", "b"]`}, {apache.MapOf(text, real), `[{"key": "x", "value": 1}]`},
-		{apache.ListViewOf(real), `[1, 2]`}, {apache.LargeListViewOf(text), `["a"]`}, {apache.ListOf(apache.ListOf(real)), `[[1]]`},
-		{apache.StructOf(apache.Field{Name: "in", Type: apache.BinaryTypes.StringView, Nullable: true}, apache.Field{Name: "list", Type: apache.ListOf(text), Nullable: true}), `{"in": "` + long + `", "list": ["a"]}`},
-		{apache.RunEndEncodedOf(apache.PrimitiveTypes.Int32, real), `2.5`}, {apache.Null, `null`}, {apache.FixedWidthTypes.Boolean, `true`},
-		{apache.FixedWidthTypes.MonthInterval, `{"months": 1}`}, {apache.FixedWidthTypes.DayTimeInterval, `{"days": 1, "milliseconds": 2}`},
-		{apache.FixedWidthTypes.Duration_ms, `"7ms"`}, {apache.FixedWidthTypes.Time64ns, `"07:30:00"`}, {&apache.Decimal256Type{Precision: 40, Scale: 2}, `"1.25"`},
+		{text, `"a"`}, {apache.BinaryTypes.LargeString, `"a"`},
+		{apache.BinaryTypes.StringView, `"` + long + `"`}, {apache.BinaryTypes.BinaryView, `"AQ=="`},
+		{apache.BinaryTypes.Binary, `"AQ=="`}, {apache.BinaryTypes.LargeBinary, `"AQ=="`},
+		{&apache.FixedSizeBinaryType{ByteWidth: 1}, `"AQ=="`},
+		{apache.ListOf(text), `["a", "b"]`}, {apache.LargeListOf(real), `[1]`},
+		{apache.FixedSizeListOf(2, text), `["a", "b"]`},
+		{apache.MapOf(text, real), `[{"key": "x", "value": 1}]`},
+		{apache.ListViewOf(real), `[1, 2]`}, {apache.LargeListViewOf(text), `["a"]`},
+		{apache.ListOf(apache.ListOf(real)), `[[1]]`},
+		{apache.StructOf(apache.Field{Name: "in", Type: apache.BinaryTypes.StringView, Nullable: true},
+			apache.Field{Name: "list", Type: apache.ListOf(text), Nullable: true}),
+			`{"in": "` + long + `", "list": ["a"]}`},
+		{apache.RunEndEncodedOf(apache.PrimitiveTypes.Int32, real), `2.5`}, {apache.Null, `null`},
+		{apache.FixedWidthTypes.Boolean, `true`},
+		{apache.FixedWidthTypes.MonthInterval, `{"months": 1}`},
+		{apache.FixedWidthTypes.DayTimeInterval, `{"days": 1, "milliseconds": 2}`},
+		{apache.FixedWidthTypes.Duration_ms, `"7ms"`}, {apache.FixedWidthTypes.Time64ns, `"07:30:00"`},
+		{&apache.Decimal256Type{Precision: 40, Scale: 2}, `"1.25"`},
 		{&apache.DictionaryType{IndexType: apache.PrimitiveTypes.Uint16, ValueType: text}, `"a"`},
 	} {
 		name := "x" + of.of.String()
-		fields = append(fields, field{name, of.of, []string{"[" + of.json + ", " + of.json + "]", "[" + of.json + "]"}},
+		fields = append(fields,
+			field{name, of.of, []string{"[" + of.json + ", " + of.json + "]", "[" + of.json + "]"}},
 			field{"last_" + name, real, []string{"[1, 2]", "[3]"}})
 	}
 	return file(t, o, fields...), len(fields) / 2
@@ -82,24 +93,33 @@ func TestNested(t *testing.T) {
 	long := strings.Repeat("long ", 8) + "long"
 	b := file(t, nil,
 		field{"p", apache.StructOf(apache.Field{Name: "x", Type: real, Nullable: true},
-			apache.Field{Name: "q", Type: apache.StructOf(apache.Field{Name: "y", Type: text, Nullable: true}), Nullable: true}),
+			apache.Field{Name: "q",
+				Type: apache.StructOf(apache.Field{Name: "y", Type: text, Nullable: true}), Nullable: true}),
 			[]string{`[{"x": 1, "q": {"y": "u"}}, null]`, `[{"x": null, "q": null}]`}},
 		field{"list", apache.ListOf(apache.PrimitiveTypes.Int16), []string{"[[1, 2], null]", "[[null, 6]]"}},
-		field{"large", apache.LargeListOf(&apache.Decimal64Type{Precision: 9, Scale: 1}), []string{`[["0.5"], ["-1.5"]]`, `[["2"]]`}},
+		field{"large", apache.LargeListOf(&apache.Decimal64Type{Precision: 9, Scale: 1}),
+			[]string{`[["0.5"], ["-1.5"]]`, `[["2"]]`}},
 		field{"year", dictionary(apache.PrimitiveTypes.Int32), []string{"[2024, null]", "[2023]"}},
-		field{"day", dictionary(apache.FixedWidthTypes.Date32), []string{`["2024-02-29", null]`, `["2024-02-29"]`}},
+		field{"day", dictionary(apache.FixedWidthTypes.Date32),
+			[]string{`["2024-02-29", null]`, `["2024-02-29"]`}},
 		field{"view", apache.BinaryTypes.StringView, []string{`["short", null]`, `["` + long + `"]`}},
 		field{"wide", apache.BinaryTypes.LargeString, []string{`["u", ""]`, `["v"]`}},
 		field{"wait", apache.FixedWidthTypes.Duration_s, []string{`[7, null]`, `[-1]`}},
-		field{"zone", &apache.TimestampType{Unit: apache.Nanosecond, TimeZone: "America/New_York"}, []string{`["2024-02-29T12:30:00.000000001Z", null]`, `["1969-12-31T23:59:59Z"]`}},
+		field{"zone", &apache.TimestampType{Unit: apache.Nanosecond, TimeZone: "America/New_York"},
+			[]string{`["2024-02-29T12:30:00.000000001Z", null]`, `["1969-12-31T23:59:59Z"]`}},
 	)
 	want := &points.Mixed{N: 3, Columns: []points.Column{
-		{Name: "p.x", Numbers: []float64{1, nan, nan}}, {Name: "p.q.y", Codes: []int32{0, -1, -1}, Levels: []string{"u"}},
-		{Name: "list.0", Numbers: []float64{1, nan, nan}}, {Name: "list.1", Numbers: []float64{2, nan, 6}}, {Name: "large.0", Numbers: []float64{0.5, -1.5, 2}},
-		{Name: "year", Numbers: []float64{2024, nan, 2023}}, {Name: "day", Codes: []int32{0, -1, 0}, Levels: []string{"2024-02-29"}},
-		{Name: "view", Codes: []int32{0, -1, 1}, Levels: []string{"short", long}}, {Name: "wide", Codes: []int32{0, -1, 1}, Levels: []string{"u", "v"}},
+		{Name: "p.x", Numbers: []float64{1, nan, nan}},
+		{Name: "p.q.y", Codes: []int32{0, -1, -1}, Levels: []string{"u"}},
+		{Name: "list.0", Numbers: []float64{1, nan, nan}}, {Name: "list.1", Numbers: []float64{2, nan, 6}},
+		{Name: "large.0", Numbers: []float64{0.5, -1.5, 2}},
+		{Name: "year", Numbers: []float64{2024, nan, 2023}},
+		{Name: "day", Codes: []int32{0, -1, 0}, Levels: []string{"2024-02-29"}},
+		{Name: "view", Codes: []int32{0, -1, 1}, Levels: []string{"short", long}},
+		{Name: "wide", Codes: []int32{0, -1, 1}, Levels: []string{"u", "v"}},
 		{Name: "wait", Numbers: []float64{7, nan, -1}},
-		{Name: "zone", Codes: []int32{0, -1, 1}, Levels: []string{"2024-02-29T12:30:00.000000001Z", "1969-12-31T23:59:59Z"}},
+		{Name: "zone", Codes: []int32{0, -1, 1},
+			Levels: []string{"2024-02-29T12:30:00.000000001Z", "1969-12-31T23:59:59Z"}},
 	}}
 	d, err := read(b, options(true))
 	if err != nil {
@@ -120,7 +140,8 @@ func TestAsText(t *testing.T) {
 		field{"small", types.Uint8, []string{"[255, 0, null]"}},
 		field{"price", &apache.Decimal32Type{Precision: 5, Scale: 2}, []string{`["12.50", "-0.01", null]`}},
 		field{"id", types.Uint64, []string{"[18446744073709551615, 2, 3]"}},
-		field{"label", &apache.DictionaryType{IndexType: types.Int16, ValueType: apache.BinaryTypes.String}, []string{`["x", "y", "x"]`}},
+		field{"label", &apache.DictionaryType{IndexType: types.Int16, ValueType: apache.BinaryTypes.String},
+			[]string{`["x", "y", "x"]`}},
 	)
 	o := options(true)
 	o.Text = []string{"*"}
@@ -142,7 +163,8 @@ func TestAsText(t *testing.T) {
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("texts %s: want %s", s, want)
 	}
-	if !slices.Equal(d.IDs, []string{"18446744073709551615", "2", "3"}) || strings.Join(d.Labels, "") != "xyx" {
+	if !slices.Equal(d.IDs, []string{"18446744073709551615", "2", "3"}) ||
+		strings.Join(d.Labels, "") != "xyx" {
 		t.Errorf("ids %q, labels %q", d.IDs, d.Labels)
 	}
 }
@@ -175,13 +197,17 @@ func TestValues(t *testing.T) {
 		json string
 		want []float64
 	}{
-		"int8":       {apache.PrimitiveTypes.Int8, "[-128, 127]", []float64{-128, 127}},
-		"uint32":     {apache.PrimitiveTypes.Uint32, "[4294967295, 0]", []float64{1<<32 - 1, 0}},
-		"int64":      {apache.PrimitiveTypes.Int64, "[-9007199254740992, 9007199254740992]", []float64{-1 << 53, 1 << 53}},
-		"duration":   {apache.FixedWidthTypes.Duration_ns, "[17280000000000000, -9223372036854775807]", []float64{200 * 24 * 3600 * 1e9, -1 << 63}},
-		"decimal128": {&apache.Decimal128Type{Precision: 38, Scale: 10}, `["-1234567890123456789.0123456789", "0.1"]`, []float64{-1234567890123456789.0123456789, 0.1}},
+		"int8":   {apache.PrimitiveTypes.Int8, "[-128, 127]", []float64{-128, 127}},
+		"uint32": {apache.PrimitiveTypes.Uint32, "[4294967295, 0]", []float64{1<<32 - 1, 0}},
+		"int64": {apache.PrimitiveTypes.Int64, "[-9007199254740992, 9007199254740992]",
+			[]float64{-1 << 53, 1 << 53}},
+		"duration": {apache.FixedWidthTypes.Duration_ns, "[17280000000000000, -9223372036854775807]",
+			[]float64{200 * 24 * 3600 * 1e9, -1 << 63}},
+		"decimal128": {&apache.Decimal128Type{Precision: 38, Scale: 10},
+			`["-1234567890123456789.0123456789", "0.1"]`, []float64{-1234567890123456789.0123456789, 0.1}},
 		"decimal256": {&apache.Decimal256Type{Precision: 76, Scale: 60}, `["0.1", "-3"]`, []float64{0.1, -3}},
-		"negative":   {&apache.Decimal128Type{Precision: 10, Scale: -3}, `["12000", "-5000"]`, []float64{12000, -5000}},
+		"negative": {&apache.Decimal128Type{Precision: 10, Scale: -3}, `["12000", "-5000"]`,
+			[]float64{12000, -5000}},
 	} {
 		d, err := read(file(t, nil, field{"a", c.of, []string{c.json}}), options(true))
 		if err != nil {
@@ -198,8 +224,10 @@ func TestValues(t *testing.T) {
 func TestFarDates(t *testing.T) {
 	want := []string{"0001-01-01", "1500-02-28", "1677-09-20", "2262-04-12", "9999-12-31"}
 	for of, second := range map[apache.DataType]float64{ // in units of the type
-		apache.FixedWidthTypes.Date32: 1. / 86400, apache.FixedWidthTypes.Date64: 1e3, &apache.TimestampType{Unit: apache.Second}: 1,
-		&apache.TimestampType{Unit: apache.Millisecond}: 1e3, &apache.TimestampType{Unit: apache.Microsecond, TimeZone: "UTC"}: 1e6,
+		apache.FixedWidthTypes.Date32: 1. / 86400, apache.FixedWidthTypes.Date64: 1e3,
+		&apache.TimestampType{Unit: apache.Second}:                       1,
+		&apache.TimestampType{Unit: apache.Millisecond}:                  1e3,
+		&apache.TimestampType{Unit: apache.Microsecond, TimeZone: "UTC"}: 1e6,
 	} {
 		var units []string
 		for _, day := range want {
@@ -209,7 +237,8 @@ func TestFarDates(t *testing.T) {
 			}
 			units = append(units, strconv.FormatFloat(math.Round(float64(at.Unix())*second), 'f', 0, 64))
 		}
-		d, err := read(file(t, nil, field{"a", of, []string{"[" + strings.Join(units, ", ") + "]"}}), options(true))
+		d, err := read(file(t, nil, field{"a", of, []string{"[" + strings.Join(units, ", ") + "]"}}),
+			options(true))
 		if err != nil {
 			t.Errorf("%s: %v", of, err)
 			continue
@@ -229,7 +258,8 @@ func TestHostileSizes(t *testing.T) {
 	texts := array.NewStringViewBuilder(memory.DefaultAllocator)
 	texts.Append(view)
 	one := texts.NewArray()
-	views := array.NewDictionaryArray(&apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8, ValueType: apache.BinaryTypes.StringView},
+	views := array.NewDictionaryArray(&apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8,
+		ValueType: apache.BinaryTypes.StringView},
 		int8s(make([]int8, 5)), one)
 	for name, c := range map[string]struct {
 		content []byte
@@ -281,7 +311,8 @@ func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bit
 // Words such as NA are texts where the format has missing cells of its own, and white space around
 // texts never counts.
 func TestWordsAreTexts(t *testing.T) {
-	codes := &apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8, ValueType: apache.BinaryTypes.String}
+	codes := &apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8,
+		ValueType: apache.BinaryTypes.String}
 	d, err := read(file(t, nil,
 		field{"code", codes, []string{`["NA", null, " NA", "null", "\t"]`}},
 		field{"country", apache.BinaryTypes.StringView, []string{`["NA", null, " NA  ", "null", " "]`}},
@@ -290,7 +321,8 @@ func TestWordsAreTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &points.Mixed{N: 5, Columns: []points.Column{
-		{Name: "code", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}}, {Name: "country", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}},
+		{Name: "code", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}},
+		{Name: "country", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}},
 	}}
 	if diff := difftest.Diff(want, d.Points); diff != "" {
 		t.Error(diff)

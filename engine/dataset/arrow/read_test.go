@@ -140,11 +140,15 @@ func numbersFile(t testing.TB, o ...ipc.Option) []byte {
 	types := apache.PrimitiveTypes
 	return file(t, o,
 		field{"id", apache.BinaryTypes.String, []string{`["r0", "r1"]`, "[]", `["r2"]`}},
-		field{"i8", types.Int8, three}, field{"i16", types.Int16, three}, field{"i32", types.Int32, three}, field{"i64", types.Int64, three},
-		field{"u8", types.Uint8, three}, field{"u16", types.Uint16, three}, field{"u32", types.Uint32, three}, field{"u64", types.Uint64, three},
-		field{"f16", apache.FixedWidthTypes.Float16, halves}, field{"f32", types.Float32, halves}, field{"f64", types.Float64, halves},
+		field{"i8", types.Int8, three}, field{"i16", types.Int16, three}, field{"i32", types.Int32, three},
+		field{"i64", types.Int64, three},
+		field{"u8", types.Uint8, three}, field{"u16", types.Uint16, three}, field{"u32", types.Uint32, three},
+		field{"u64", types.Uint64, three},
+		field{"f16", apache.FixedWidthTypes.Float16, halves}, field{"f32", types.Float32, halves},
+		field{"f64", types.Float64, halves},
 		field{"flag", apache.FixedWidthTypes.Boolean, []string{"[true, false]", "[]", "[true]"}},
-		field{"list", apache.FixedSizeListOf(2, types.Float32), []string{"[[1, 2], [3, 4]]", "[]", "[[5, 6]]"}},
+		field{"list", apache.FixedSizeListOf(2, types.Float32),
+			[]string{"[[1, 2], [3, 4]]", "[]", "[[5, 6]]"}},
 		field{"label", types.Int32, []string{"[7, 8]", "[]", "[9]"}},
 	)
 }
@@ -157,8 +161,10 @@ func TestNumbers(t *testing.T) {
 		{2, 2, 2, 2, 2, 2, 2, 2, -2, -2, -2, 0, 3, 4},
 		{3, 3, 3, 3, 3, 3, 3, 3, 0.25, 0.25, 0.25, 1, 5, 6},
 	}
-	names := []string{"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64", "flag", "list.0", "list.1"}
-	for name, o := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
+	names := []string{"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64", "flag",
+		"list.0", "list.1"}
+	for name, o := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()},
+		"zstd": {ipc.WithZstd()}} {
 		t.Run(name, func(t *testing.T) {
 			b := numbersFile(t, o...)
 			d, err := read(b, options(false))
@@ -169,7 +175,8 @@ func TestNumbers(t *testing.T) {
 			if !slices.Equal(x.Data, slices.Concat(want...)) || !slices.Equal(d.Features, names) {
 				t.Errorf("%v %v", d.Features, x.Data)
 			}
-			if !slices.Equal(d.IDs, []string{"r0", "r1", "r2"}) || !slices.Equal(d.Labels, []string{"7", "8", "9"}) {
+			if !slices.Equal(d.IDs, []string{"r0", "r1", "r2"}) ||
+				!slices.Equal(d.Labels, []string{"7", "8", "9"}) {
 				t.Errorf("ids %q, labels %q", d.IDs, d.Labels)
 			}
 			for skip := range 4 {
@@ -182,7 +189,8 @@ func TestNumbers(t *testing.T) {
 				}
 				for i := skip; i < 3; i++ {
 					part, err := s.Next(1)
-					if err != nil || !slices.Equal(part.Points.(*points.Dense).Data, want[i]) || part.IDs[0] != d.IDs[i] {
+					if err != nil || !slices.Equal(part.Points.(*points.Dense).Data, want[i]) ||
+						part.IDs[0] != d.IDs[i] {
 						t.Errorf("skip %d, row %d: %+v, %v", skip, i, part, err)
 					}
 				}
@@ -199,15 +207,19 @@ func TestNumbers(t *testing.T) {
 func mixedFile(t testing.TB) []byte {
 	return file(t, nil,
 		field{"plan", apache.BinaryTypes.String, []string{`["free", null]`, `["pro"]`}},
-		field{"city", &apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8, ValueType: apache.BinaryTypes.String}, []string{`["a", "b"]`, `[null]`}},
+		field{"city", &apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8,
+			ValueType: apache.BinaryTypes.String}, []string{`["a", "b"]`, `[null]`}},
 		field{"day", apache.FixedWidthTypes.Date32, []string{`["2024-02-29", null]`, `["1969-12-31"]`}},
-		field{"at", &apache.TimestampType{Unit: apache.Millisecond}, []string{`["2024-02-29T12:30:00", null]`, `["1969-12-31T23:59:59.5"]`}},
+		field{"at", &apache.TimestampType{Unit: apache.Millisecond},
+			[]string{`["2024-02-29T12:30:00", null]`, `["1969-12-31T23:59:59.5"]`}},
 		field{"clock", apache.FixedWidthTypes.Time32s, []string{`["07:30:00", null]`, `["23:59:59"]`}},
-		field{"price", &apache.Decimal128Type{Precision: 20, Scale: 2}, []string{`["12.05", null]`, `["-0.01"]`}},
+		field{"price", &apache.Decimal128Type{Precision: 20, Scale: 2},
+			[]string{`["12.05", null]`, `["-0.01"]`}},
 		field{"pay", apache.PrimitiveTypes.Float64, []string{"[1.5, null]", "[2.5]"}},
 		field{"count", apache.PrimitiveTypes.Int64, []string{"[null, 3]", "[4]"}},
 		field{"none", apache.Null, []string{"[null, null]", "[null]"}},
-		field{"vector", apache.FixedSizeListOf(2, apache.PrimitiveTypes.Float64), []string{"[[1, 2], null]", "[[null, 6]]"}},
+		field{"vector", apache.FixedSizeListOf(2, apache.PrimitiveTypes.Float64),
+			[]string{"[[1, 2], null]", "[[null, 6]]"}},
 	)
 }
 
@@ -244,7 +256,8 @@ func TestMixed(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	names := []string{"plan", "city", "day", "at", "clock", "price", "pay", "count", "none", "vector.0", "vector.1"}
+	names := []string{"plan", "city", "day", "at", "clock", "price", "pay", "count", "none", "vector.0",
+		"vector.1"}
 	if !slices.Equal(d.Features, names) {
 		t.Errorf("columns %q", d.Features)
 	}
@@ -263,33 +276,76 @@ func TestRefused(t *testing.T) {
 		o       dataset.ReadOptions
 		want    string
 	}{
-		"text":            {file(t, nil, field{"a", text, []string{`["x"]`}}), options(false), `t.arrow, column "a": it contains text: want numbers`},
-		"null":            {file(t, nil, field{"a", real, []string{"[1]", "[2, null]"}}), options(false), `t.arrow, row 2, column "a": the cell is empty: want a finite number`},
-		"infinity":        {file(t, nil, field{"a", real, []string{`[1, "Inf"]`}}), options(true), `t.arrow, row 1, column "a": the value is +Inf: want a finite number`},
-		"large":           {file(t, nil, field{"a", apache.PrimitiveTypes.Int64, []string{"[9007199254740993]"}}), options(true), `t.arrow, row 0, column "a": the whole number has no exact float64: want at most 2^53 in size`},
-		"ragged":          {file(t, nil, field{"a", apache.ListOf(real), []string{"[[1], [2, 3]]"}}), options(true), `t.arrow, row 1, column "a": the list has another length than 1, that of the first row`},
-		"no values":       {file(t, nil, field{"a", apache.ListOf(real), []string{"[[], [2, 3]]"}}), options(true), `column "a": its lists have no values`},
-		"list of texts":   {file(t, nil, field{"a", apache.ListOf(text), []string{`[["x"]]`}}), options(true), `column "a": it contains lists of other values than numbers: want numbers`},
-		"list as text":    {file(t, nil, field{"a", apache.FixedSizeListOf(1, real), []string{"[[1]]"}}), mixed(func(o *dataset.ReadOptions) { o.Text = []string{"a"} }), `column "a": it cannot be read as text`},
-		"text as numbers": {file(t, nil, field{"a", text, []string{`["x"]`}}), mixed(func(o *dataset.ReadOptions) { o.Numbers = []string{"a"} }), `column "a": it contains text: want numbers`},
-		"dates":           {file(t, nil, field{"a", apache.FixedWidthTypes.Date32, []string{`["2024-01-31"]`}}), options(false), `column "a": it contains dates: want numbers`},
-		"map":             {file(t, nil, field{"a", apache.MapOf(text, real), []string{`[[{"key": "x", "value": 1}]]`}}), options(true), `column "a": it contains values of another type: want numbers`},
-		"bytes":           {file(t, nil, field{"a", apache.BinaryTypes.Binary, []string{`["/w=="]`}}), options(true), `t.arrow, row 0, column "a": the cell is not UTF-8: want text`},
-		"two names":       {file(t, nil, field{"a", real, []string{"[1]"}}, field{"a", real, []string{"[1]"}}), options(true), `column "a": features 0 and 1 have the same name: want different ones`},
-		"no name":         {file(t, nil, field{"", real, []string{"[1]"}}), options(true), `column "0": feature 0 has no name: want one`},
-		"no label":        {file(t, nil, field{"a", real, []string{"[1]"}}, field{"label", text, []string{"[null]"}}), options(false), `t.arrow, row 0, column "label": the cell is empty: want a label`},
-		"label of lists":  {file(t, nil, field{"a", real, []string{"[1]"}}, field{"label", apache.FixedSizeListOf(2, real), []string{"[[1, 2]]"}}), options(false), `column "label": it cannot be the labels or ids: want texts or whole numbers`},
-		"nothing left":    {file(t, nil, field{"a", real, []string{"[1]"}}), mixed(func(o *dataset.ReadOptions) { o.Drop = []string{"*"} }), "it has no feature columns"},
-		"no such column":  {file(t, nil, field{"pay", real, []string{"[1]"}}), mixed(func(o *dataset.ReadOptions) { o.Drop = []string{"pya"} }), `there is no column "pya": want one of "pay"; did you mean "pay"?`},
-		"no rows":         {file(t, nil, field{"a", real, []string{"[]"}}), options(true), "want at least one"},
-		"feather 1":       {[]byte("FEA1" + strings.Repeat("\x00", 40) + "FEA1"), options(true), "it is a Feather file of version 1: want version 2"},
-		"a stream":        {[]byte("\xff\xff\xff\xff" + strings.Repeat("\x00", 40)), options(true), "it is an Arrow stream: want an Arrow file"},
-		"something else":  {[]byte(strings.Repeat("a,b\n", 9)), options(true), "the content is not Arrow: want a file that begins with ARROW1"},
-		"a few bytes":     {[]byte("ARROW1"), options(true), "it has 6 bytes: want an Arrow file"},
-		"cut off":         {numbersFile(t)[:500], options(true), "it does not end in ARROW1, the file is cut off"},
-		"a small limit":   {numbersFile(t), mixed(func(o *dataset.ReadOptions) { o.MemoryLimit = 8 << 10 }), "limit"},
-		"a wrong footer":  {append(bytes.Clone(numbersFile(t)[:400]), "\xff\xff\xff\x7fARROW1"...), options(true), "its footer claims 2147483647 bytes: want at most 392"},
-		"a wrong options": {file(t, nil, field{"a", real, []string{"[1]"}}), mixed(func(o *dataset.ReadOptions) { o.Keep = []string{"["} }), `keep is "["`},
+		"text": {file(t, nil, field{"a", text, []string{`["x"]`}}), options(false),
+			`t.arrow, column "a": it contains text: want numbers`},
+		"null": {file(t, nil, field{"a", real, []string{"[1]", "[2, null]"}}), options(false),
+			`t.arrow, row 2, column "a": the cell is empty: want a finite number`},
+		"infinity": {file(t, nil, field{"a", real, []string{`[1, "Inf"]`}}), options(true),
+			`t.arrow, row 1, column "a": the value is +Inf: want a finite number`},
+		"large": {file(t, nil,
+			field{"a", apache.PrimitiveTypes.Int64, []string{"[9007199254740993]"}}), options(true),
+			`t.arrow, row 0, column "a": the whole number has no exact float64: want at most 2^53 in size`},
+		"ragged": {file(t, nil, field{"a", apache.ListOf(real), []string{"[[1], [2, 3]]"}}),
+			options(true), `t.arrow, row 1, column "a": the list has another length than 1, that of the first row`},
+		"no values": {file(t, nil, field{"a", apache.ListOf(real), []string{"[[], [2, 3]]"}}),
+			options(true), `column "a": its lists have no values`},
+		"list of texts": {file(t, nil, field{"a", apache.ListOf(text), []string{`[["x"]]`}}), options(true),
+			`column "a": it contains lists of other values than numbers: want numbers`},
+		"list as text": {file(t, nil, field{"a", apache.FixedSizeListOf(1, real), []string{"[[1]]"}}),
+			mixed(func(o *dataset.ReadOptions) {
+				o.Text = []string{"a"}
+			}), `column "a": it cannot be read as text`},
+		"text as numbers": {file(t, nil, field{"a", text, []string{`["x"]`}}),
+			mixed(func(o *dataset.ReadOptions) {
+				o.Numbers = []string{"a"}
+			}), `column "a": it contains text: want numbers`},
+		"dates": {file(t, nil,
+			field{"a", apache.FixedWidthTypes.Date32, []string{`["2024-01-31"]`}}), options(false),
+			`column "a": it contains dates: want numbers`},
+		"map": {file(t, nil,
+			field{"a", apache.MapOf(text, real), []string{`[[{"key": "x", "value": 1}]]`}}), options(true),
+			`column "a": it contains values of another type: want numbers`},
+		"bytes": {file(t, nil, field{"a", apache.BinaryTypes.Binary, []string{`["/w=="]`}}),
+			options(true), `t.arrow, row 0, column "a": the cell is not UTF-8: want text`},
+		"two names": {file(t, nil, field{"a", real, []string{"[1]"}},
+			field{"a", real, []string{"[1]"}}), options(true),
+			`column "a": features 0 and 1 have the same name: want different ones`},
+		"no name": {file(t, nil, field{"", real, []string{"[1]"}}), options(true),
+			`column "0": feature 0 has no name: want one`},
+		"no label": {file(t, nil, field{"a", real, []string{"[1]"}},
+			field{"label", text, []string{"[null]"}}), options(false),
+			`t.arrow, row 0, column "label": the cell is empty: want a label`},
+		"label of lists": {file(t, nil, field{"a", real, []string{"[1]"}},
+			field{"label", apache.FixedSizeListOf(2, real), []string{"[[1, 2]]"}}), options(false),
+			`column "label": it cannot be the labels or ids: want texts or whole numbers`},
+		"nothing left": {file(t, nil, field{"a", real, []string{"[1]"}}),
+			mixed(func(o *dataset.ReadOptions) {
+				o.Drop = []string{"*"}
+			}), "it has no feature columns"},
+		"no such column": {file(t, nil, field{"pay", real, []string{"[1]"}}),
+			mixed(func(o *dataset.ReadOptions) {
+				o.Drop = []string{"pya"}
+			}), `there is no column "pya": want one of "pay"; did you mean "pay"?`},
+		"no rows": {file(t, nil, field{"a", real, []string{"[]"}}), options(true),
+			"want at least one"},
+		"feather 1": {[]byte("FEA1" + strings.Repeat("\x00", 40) + "FEA1"), options(true),
+			"it is a Feather file of version 1: want version 2"},
+		"a stream": {[]byte("\xff\xff\xff\xff" + strings.Repeat("\x00", 40)), options(true),
+			"it is an Arrow stream: want an Arrow file"},
+		"something else": {[]byte(strings.Repeat("a,b\n", 9)), options(true),
+			"the content is not Arrow: want a file that begins with ARROW1"},
+		"a few bytes": {[]byte("ARROW1"), options(true), "it has 6 bytes: want an Arrow file"},
+		"cut off": {numbersFile(t)[:500], options(true),
+			"it does not end in ARROW1, the file is cut off"},
+		"a small limit": {numbersFile(t), mixed(func(o *dataset.ReadOptions) {
+			o.MemoryLimit = 8 << 10
+		}), "limit"},
+		"a wrong footer": {append(bytes.Clone(numbersFile(t)[:400]), "\xff\xff\xff\x7fARROW1"...),
+			options(true), "its footer claims 2147483647 bytes: want at most 392"},
+		"a wrong options": {file(t, nil, field{"a", real, []string{"[1]"}}),
+			mixed(func(o *dataset.ReadOptions) {
+				o.Keep = []string{"["}
+			}), `keep is "["`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := read(c.content, c.o)
@@ -318,8 +374,10 @@ func TestMemoryLimit(t *testing.T) {
 
 // Written rows are read back bit for bit, with ids and labels, from a file of their own.
 func TestWrite(t *testing.T) {
-	x := &points.Dense{N: 3, D: 2, Data: []float64{1, -0.1, math.SmallestNonzeroFloat64, math.MaxFloat64, 1e-300, 3}}
-	d := &dataset.Data{Points: x, Features: []string{"a", "b"}, IDs: []string{"p", "q", "ü"}, Labels: []string{"x", "y", "x"}}
+	x := &points.Dense{N: 3, D: 2,
+		Data: []float64{1, -0.1, math.SmallestNonzeroFloat64, math.MaxFloat64, 1e-300, 3}}
+	d := &dataset.Data{Points: x, Features: []string{"a", "b"}, IDs: []string{"p", "q", "ü"},
+		Labels: []string{"x", "y", "x"}}
 	for _, name := range []string{"t.arrow", "t.feather", "t.arrow.gz"} {
 		path := filepath.Join(t.TempDir(), name)
 		extensions := []dataset.Extension{arrow.Format()}
@@ -330,7 +388,8 @@ func TestWrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(got.Points.(*points.Dense).Data, x.Data) || !slices.Equal(got.Features, d.Features) ||
+		if !slices.Equal(got.Points.(*points.Dense).Data, x.Data) ||
+			!slices.Equal(got.Features, d.Features) ||
 			!slices.Equal(got.IDs, d.IDs) || !slices.Equal(got.Labels, d.Labels) {
 			t.Errorf("%s: %+v", name, got)
 		}

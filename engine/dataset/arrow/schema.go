@@ -295,7 +295,8 @@ const (
 
 // buffers returns the number of buffers that a column has in each batch, without those of views.
 func (s storage) buffers() int64 {
-	return [...]int64{nothing: 0, bits: 2, fixed: 2, texts: 3, largeTexts: 3, views: 2, lists: 2, largeLists: 2, fixedLists: 1, structs: 1,
+	return [...]int64{nothing: 0, bits: 2, fixed: 2, texts: 3, largeTexts: 3, views: 2, lists: 2,
+		largeLists: 2, fixedLists: 1, structs: 1,
 		bare1: 1, bare2: 2, bare3: 3}[s]
 }
 
@@ -305,7 +306,8 @@ func (f *file) readSchema(schema table, version int64) error {
 	case schema.f == nil:
 		return fault.Data("", "its footer has no schema: want one")
 	case version < version4:
-		return fault.Data("", "its metadata have version %d: want 4 or 5, as pyarrow writes since 2017", version+1)
+		return fault.Data("", "its metadata have version %d: want 4 or 5, as pyarrow writes since 2017",
+			version+1)
 	case schema.int(schemaEndianness, 2, 0) != 0:
 		return fault.Data("", "its numbers have the highest byte first: want the lowest first, as usual")
 	}
@@ -339,7 +341,8 @@ type schemaReader struct {
 // read reads a field below structs.
 func (r *schemaReader) read(t table, above []*column) (*column, error) {
 	const each, deepest = 512, 64 // approximate bytes of a column, and levels of fields in fields
-	c := &column{name: t.text(fieldName), node: r.nodes, buffer: r.buffers, views: r.views, above: above, width: 1}
+	c := &column{name: t.text(fieldName), node: r.nodes, buffer: r.buffers, views: r.views, above: above,
+		width: 1}
 	if len(above) > 0 {
 		c.name = above[len(above)-1].name + "." + c.name
 	}
@@ -374,7 +377,8 @@ func (r *schemaReader) encoded(c *column, encoding, field table) error {
 	values := *c
 	values.node, values.buffer, values.views = 0, 0, 0
 	values.above = nil
-	inner := &schemaReader{held: r.held, left: r.left, unions: r.unions, depth: r.depth, nodes: 1, buffers: values.storage.buffers()}
+	inner := &schemaReader{held: r.held, left: r.left, unions: r.unions, depth: r.depth, nodes: 1,
+		buffers: values.storage.buffers()}
 	if err := inner.children(&values, field.vector(fieldChildren, 4)); err != nil {
 		return err
 	}
@@ -390,7 +394,8 @@ func (r *schemaReader) encoded(c *column, encoding, field table) error {
 	}
 	c.storage, c.size, c.value = fixed, width/8, whole(width, signed != 0)
 	if c.value.number == nil {
-		return fault.Data("", "the dictionary of column %s has numbers of %d bits: want 8, 16, 32 or 64", c.name, width)
+		return fault.Data("", "the dictionary of column %s has numbers of %d bits: want 8, 16, 32 or 64",
+			c.name, width)
 	}
 	r.count(c)
 	return nil

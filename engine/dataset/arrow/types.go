@@ -33,7 +33,8 @@ func (c *column) typed(id int64, t table, unionNulls bool) {
 		c.float(t.int(0, 2, 0))
 	case 4, 5, 19, 20, 23, 24:
 		c.kind, c.what = text, "text"
-		c.storage = map[int64]storage{4: texts, 5: texts, 19: largeTexts, 20: largeTexts, 23: views, 24: views}[id]
+		c.storage = map[int64]storage{4: texts, 5: texts, 19: largeTexts, 20: largeTexts, 23: views,
+			24: views}[id]
 	case 6:
 		c.kind, c.storage, c.what = number, bits, "booleans"
 	case 7:
@@ -48,7 +49,8 @@ func (c *column) typed(id int64, t table, unionNulls bool) {
 	case 10:
 		c.set(instant, "time stamps", 64, instants(unitOf(t.int(0, 2, 0))))
 	case 12, 21:
-		c.storage, c.what = map[int64]storage{12: lists, 21: largeLists}[id], "lists of other values than numbers"
+		c.storage, c.what = map[int64]storage{12: lists, 21: largeLists}[id],
+			"lists of other values than numbers"
 	case 13:
 		c.storage, c.what = structs, "structs"
 	case 14:
@@ -143,7 +145,9 @@ func (c *column) float(precision int64) {
 		c.storage = fixed
 		return
 	}
-	c.set(number, "numbers", 16<<precision, value{read, func(b []byte) string { return dataset.NumberText(read(b)) }})
+	c.set(number, "numbers", 16<<precision, value{read, func(b []byte) string {
+		return dataset.NumberText(read(b))
+	}})
 }
 
 // decimals returns the values of decimals, correctly rounded.
@@ -213,7 +217,8 @@ func (r *reader) readDictionaries() error {
 		}
 		for _, c := range need[b.id] {
 			if seen[b.id] && !b.more {
-				return fault.Data("", "the dictionary of column %s changes: want one, as the format demands", c.name)
+				return fault.Data("", "the dictionary of column %s changes: want one, as the format demands",
+					c.name)
 			}
 			if err := c.learn(b); err != nil {
 				return err

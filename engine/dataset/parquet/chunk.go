@@ -43,11 +43,12 @@ func (f *file) pageHeader(at, end int64) (h format.PageHeader, n int, err error)
 
 // dataHeader has the fields of the headers of both page versions.
 type dataHeader struct {
-	values     int
-	encoding   format.Encoding
-	levels     [2]format.Encoding // of repetition and definition, if present
-	plain      int                // bytes of uncompressed levels; -1 for levels after their lengths, compressed with the values
-	repetition int                // bytes of the repetition levels
+	values   int
+	encoding format.Encoding
+	levels   [2]format.Encoding // of repetition and definition, if present
+	// bytes of uncompressed levels; -1 for levels after their lengths, compressed with the values
+	plain      int
+	repetition int // bytes of the repetition levels
 	compressed bool
 }
 
@@ -56,7 +57,8 @@ func dataHeaderOf(h *format.PageHeader) (d dataHeader, err error) {
 	switch {
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:
 		v := &h.DataPageHeader.V
-		d = dataHeader{int(v.NumValues), v.Encoding, [2]format.Encoding{v.RepetitionLevelEncoding, v.DefinitionLevelEncoding}, -1, 0, true}
+		d = dataHeader{int(v.NumValues), v.Encoding,
+			[2]format.Encoding{v.RepetitionLevelEncoding, v.DefinitionLevelEncoding}, -1, 0, true}
 	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
 		v := &h.DataPageHeaderV2.V
 		r, l := v.RepetitionLevelsByteLength, v.DefinitionLevelsByteLength
@@ -64,7 +66,8 @@ func dataHeaderOf(h *format.PageHeader) (d dataHeader, err error) {
 		if r < 0 || l < 0 || r > shorter || l > shorter-r {
 			return d, errDamaged
 		}
-		d = dataHeader{int(v.NumValues), v.Encoding, [2]format.Encoding{format.RLE, format.RLE}, int(r + l), int(r), !v.IsCompressed.Valid || v.IsCompressed.V}
+		d = dataHeader{int(v.NumValues), v.Encoding, [2]format.Encoding{format.RLE, format.RLE}, int(r + l),
+			int(r), !v.IsCompressed.Valid || v.IsCompressed.V}
 	default:
 		return d, errDamaged
 	}
@@ -76,7 +79,8 @@ func dataHeaderOf(h *format.PageHeader) (d dataHeader, err error) {
 
 // body reads the bytes of a page after its header. The first plain bytes are not compressed;
 // without a codec none are. The bytes count against the budget until the caller returns them.
-func (f *file) body(h *format.PageHeader, at int64, codec format.CompressionCodec, plain int) ([]byte, error) {
+func (f *file) body(h *format.PageHeader, at int64, codec format.CompressionCodec,
+	plain int) ([]byte, error) {
 	packed, size := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 	if codec == format.Uncompressed {
 		size = packed
@@ -84,7 +88,8 @@ func (f *file) body(h *format.PageHeader, at int64, codec format.CompressionCode
 	ratio, known := expansion[codec]
 	switch {
 	case codec != format.Uncompressed && !known:
-		return nil, fault.Data("", "it is compressed with %s: want no compression, snappy, gzip, zstd or lz4_raw", codec)
+		return nil, fault.Data("",
+			"it is compressed with %s: want no compression, snappy, gzip, zstd or lz4_raw", codec)
 	case known && size > int64(plain)+ratio*packed:
 		return nil, errDamaged
 	}
@@ -100,7 +105,8 @@ func (f *file) body(h *format.PageHeader, at int64, codec format.CompressionCode
 }
 
 // fill fills b with the bytes of a page.
-func (f *file) fill(b []byte, h *format.PageHeader, at int64, codec format.CompressionCodec, plain int) error {
+func (f *file) fill(b []byte, h *format.PageHeader, at int64, codec format.CompressionCodec,
+	plain int) error {
 	packed := b
 	if codec != format.Uncompressed {
 		n := int(h.CompressedPageSize)
@@ -114,7 +120,8 @@ func (f *file) fill(b []byte, h *format.PageHeader, at int64, codec format.Compr
 		return err
 	}
 	if h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(packed) {
-		return fault.Data("", "the checksum of a page is %08x: want %08x, as in its header", crc32.ChecksumIEEE(packed), uint32(h.CRC))
+		return fault.Data("", "the checksum of a page is %08x: want %08x, as in its header",
+			crc32.ChecksumIEEE(packed), uint32(h.CRC))
 	}
 	if codec == format.Uncompressed {
 		return nil
@@ -297,7 +304,9 @@ func (r *chunks[T]) present(n int) (k int, err error) {
 }
 
 func (r *chunks[T]) otherLength(row int) error {
-	e := dataset.ColumnError(r.c.name, "the list has another length than %d, that of the first row: want the same length in every row", r.c.width)
+	e := dataset.ColumnError(r.c.name,
+		"the list has another length than %d, that of the first row: want the same length in every row",
+		r.c.width)
 	e.Row = row
 	return e
 }
@@ -343,7 +352,9 @@ func (r *chunks[T]) nextGroup() error {
 	}
 	r.want = g.NumRows * int64(r.c.width)
 	if !r.c.list && r.want != r.unread {
-		return fault.Data("", "row group %d claims %d rows, but the column has %d values: want one for each row", r.group-1, g.NumRows, r.unread)
+		return fault.Data("",
+			"row group %d claims %d rows, but the column has %d values: want one for each row", r.group-1,
+			g.NumRows, r.unread)
 	}
 	return nil
 }
@@ -390,7 +401,8 @@ func (r *chunks[T]) nextPage() error {
 // readDictionary reads the dictionary of the chunk.
 func (r *chunks[T]) readDictionary(h *format.PageHeader, at int64) error {
 	d := &h.DictionaryPageHeader
-	if !d.Valid || d.V.NumValues < 0 || r.dictionary != nil || d.V.Encoding != format.Plain && d.V.Encoding != oldDictionary {
+	if !d.Valid || d.V.NumValues < 0 || r.dictionary != nil || d.V.Encoding != format.Plain &&
+		d.V.Encoding != oldDictionary {
 		return errDamaged
 	}
 	b, err := r.f.body(h, at, r.meta.Codec, 0)

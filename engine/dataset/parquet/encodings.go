@@ -15,7 +15,8 @@ import (
 )
 
 // expansion bounds the number of bytes that one compressed byte can expand to.
-var expansion = map[format.CompressionCodec]int64{format.Snappy: 64, format.Gzip: 1100, format.Zstd: 1 << 16, format.Lz4Raw: 256}
+var expansion = map[format.CompressionCodec]int64{format.Snappy: 64, format.Gzip: 1100, format.Zstd: 1 << 16,
+	format.Lz4Raw: 256}
 
 // decompressor decompresses pages.
 type decompressor struct{ zstd *zstd.Decoder }
@@ -76,7 +77,8 @@ func fromGzip(dst, src []byte) error {
 
 func (d *decompressor) fromZstd(dst, src []byte) (err error) {
 	if d.zstd == nil {
-		if d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(dataset.DefaultBudget)); err != nil {
+		if d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true),
+			zstd.WithDecoderMaxMemory(dataset.DefaultBudget)); err != nil {
 			return err
 		}
 	}
@@ -249,7 +251,8 @@ func newDelta(b []byte, limit int) (*delta, error) {
 	}
 	const large = 1 << 20 // of a block: writers use 128 and 256
 	size, parts := head[0], head[1]
-	if size > large || parts == 0 || parts > size || size%parts != 0 || size/parts%8 != 0 || head[2] > uint64(limit) {
+	if size > large || parts == 0 || parts > size || size%parts != 0 || size/parts%8 != 0 ||
+		head[2] > uint64(limit) {
 		return nil, errDamaged
 	}
 	d.size, d.parts, d.total, d.value = int(size), int(parts), int(head[2]), unzigzag(first)

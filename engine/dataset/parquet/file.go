@@ -102,13 +102,15 @@ func (f *file) footer() ([]byte, error) {
 	case string(head[:]) != magic:
 		return nil, fault.Data("", "the content is not Parquet: want a file that begins with %s", magic)
 	case end != magic:
-		return nil, fault.Data("", "it does not end in %s, the file is cut off: %w", magic, io.ErrUnexpectedEOF)
+		return nil, fault.Data("", "it does not end in %s, the file is cut off: %w", magic,
+			io.ErrUnexpectedEOF)
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > f.size-int64(shortest) {
 		return nil, fault.Data("", "its footer claims %d bytes: want at most %d", n, f.size-int64(shortest))
 	}
-	if err := f.held.Take(n); err != nil { // in addition to the decoded metadata: the decoder copies the bytes
+	// in addition to the decoded metadata: the decoder copies the bytes
+	if err := f.held.Take(n); err != nil {
 		return nil, err
 	}
 	footer := make([]byte, n)
@@ -140,7 +142,8 @@ func (f *file) check(leaves int) (rows int, err error) {
 	for i := range f.meta.RowGroups {
 		g := &f.meta.RowGroups[i]
 		if len(g.Columns) != leaves {
-			return 0, fault.Data("", "row group %d has %d columns: want %d, as in the schema", i, len(g.Columns), leaves)
+			return 0, fault.Data("", "row group %d has %d columns: want %d, as in the schema", i,
+				len(g.Columns), leaves)
 		}
 		if g.NumRows < 0 || g.NumRows > math.MaxInt/8-int64(rows) {
 			return 0, fault.Data("", "row group %d claims %d rows: want a number >= 0", i, g.NumRows)
@@ -153,7 +156,8 @@ func (f *file) check(leaves int) (rows int, err error) {
 		}
 	}
 	if f.meta.NumRows != int64(rows) {
-		return 0, fault.Data("", "it claims %d rows: want %d, the rows of its row groups", f.meta.NumRows, rows)
+		return 0, fault.Data("", "it claims %d rows: want %d, the rows of its row groups", f.meta.NumRows,
+			rows)
 	}
 	return rows, nil
 }
@@ -168,7 +172,8 @@ func (f *file) checkChunk(c *columnChunk) error {
 	case m.NumValues < 0 || m.TotalCompressedSize < 0 || start < int64(len(magic)) && m.NumValues > 0:
 		return errDamaged
 	case start > f.size || m.TotalCompressedSize > f.size-start:
-		return fault.Data("", "its bytes are beyond the end, the file is cut off or damaged: %w", io.ErrUnexpectedEOF)
+		return fault.Data("", "its bytes are beyond the end, the file is cut off or damaged: %w",
+			io.ErrUnexpectedEOF)
 	}
 	return nil
 }

@@ -144,7 +144,8 @@ func wantData(t *testing.T, err error, row int, column string, words ...string) 
 		t.Fatalf("error %v (%T): want a *fault.DataError", err, err)
 	}
 	if de.File != "data.parquet" || de.Row != row || de.Column != column {
-		t.Errorf("error is at %q, row %d, column %q: want row %d, column %q (%v)", de.File, de.Row, de.Column, row, column, err)
+		t.Errorf("error is at %q, row %d, column %q: want row %d, column %q (%v)", de.File, de.Row, de.Column,
+			row, column, err)
 	}
 	for _, w := range words {
 		if !strings.Contains(err.Error(), w) {

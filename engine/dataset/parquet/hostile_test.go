@@ -46,9 +46,11 @@ func crafted(codec format.CompressionCodec, rows int64, pages ...[]byte) []byte 
 	return wrapped(body, encoded(&format.FileMetaData{Version: 1, NumRows: rows,
 		Schema: []format.SchemaElement{{Name: "rows", NumChildren: thrift.New(int32(1))},
 			{Name: "x", Type: thrift.New(format.Double), RepetitionType: thrift.New(format.Required)}},
-		RowGroups: []format.RowGroup{{NumRows: rows, Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{Type: format.Double,
-			Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{"x"}, Codec: codec, NumValues: rows,
-			TotalCompressedSize: int64(len(body)), DataPageOffset: int64(len(magic))}}}}}}))
+		RowGroups: []format.RowGroup{{NumRows: rows,
+			Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{Type: format.Double,
+				Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{"x"}, Codec: codec,
+				NumValues:           rows,
+				TotalCompressedSize: int64(len(body)), DataPageOffset: int64(len(magic))}}}}}}))
 }
 
 // paged returns a page, with the sizes that its header claims.
@@ -57,7 +59,8 @@ func paged(kind format.PageType, values int32, e format.Encoding, claimed, packe
 	if kind == format.DictionaryPage {
 		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: values, Encoding: e})
 	} else {
-		h.DataPageHeader = thrift.New(format.DataPageHeader{NumValues: values, Encoding: e, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})
+		h.DataPageHeader = thrift.New(format.DataPageHeader{NumValues: values, Encoding: e,
+			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})
 	}
 	return append(encoded(&h), body...)
 }
@@ -72,37 +75,57 @@ func bombs(t *testing.T) map[string][]byte {
 	const many = math.MaxInt32
 	short := make([]byte, 16)
 	one := paged(format.DictionaryPage, 1, format.Plain, 8, 8, short[:8])
-	list := func(n uint64) []byte { return append(binary.AppendUvarint([]byte{0x29, 0xfc}, n), 0x19) } // field 2: a list of structures
-	deep := append(bytes.Repeat([]byte{0xfc}, 1<<20), bytes.Repeat([]byte{0}, 1<<20)...)               // nested structures
+	// field 2: a list of structures
+	list := func(n uint64) []byte { return append(binary.AppendUvarint([]byte{0x29, 0xfc}, n), 0x19) }
+	// nested structures
+	deep := append(bytes.Repeat([]byte{0xfc}, 1<<20), bytes.Repeat([]byte{0}, 1<<20)...)
 	lists := bytes.Repeat([]byte{0x19}, 1<<20)
 	return map[string][]byte{
-		"rows of a dictionary":         crafted(format.Uncompressed, many, one, paged(format.DataPage, many, format.RLEDictionary, 1, 1, short[:1])),
-		"rows that are not there":      crafted(format.Uncompressed, 1<<40, paged(format.DataPage, many, format.Plain, 16, 16, short)),
-		"a page of gigabytes, snappy":  crafted(format.Snappy, 2, paged(format.DataPage, 2, format.Plain, many, 16, short)),
-		"a page of gigabytes, gzip":    crafted(format.Gzip, 2, paged(format.DataPage, 2, format.Plain, many, 16, short)),
-		"a page of gigabytes, zstd":    crafted(format.Zstd, 2, paged(format.DataPage, 2, format.Plain, many, 16, short)),
-		"more zeros than claimed":      crafted(format.Zstd, 2, paged(format.DataPage, 2, format.Plain, 16, int32(len(zeros)), zeros)),
-		"fewer zeros than claimed":     crafted(format.Zstd, 2, paged(format.DataPage, 2, format.Plain, 1<<25, int32(len(zeros)), zeros)),
-		"a page beyond the end":        crafted(format.Uncompressed, 2, paged(format.DataPage, 2, format.Plain, 16, many, short)),
-		"a negative page":              crafted(format.Uncompressed, 2, paged(format.DataPage, 2, format.Plain, 16, -1, short)),
-		"negative values":              crafted(format.Uncompressed, 2, paged(format.DataPage, -2, format.Plain, 16, 16, short)),
-		"more values than rows":        crafted(format.Uncompressed, 2, paged(format.DataPage, 3, format.Plain, 24, 16, short)),
-		"a large dictionary":           crafted(format.Uncompressed, 2, paged(format.DictionaryPage, many, format.Plain, 16, 16, short)),
-		"two dictionaries":             crafted(format.Uncompressed, 2, one, one),
-		"no dictionary":                crafted(format.Uncompressed, 2, paged(format.DataPage, 2, format.RLEDictionary, 2, 2, []byte{1, 4})),
-		"an index beyond a dictionary": crafted(format.Uncompressed, 2, one, paged(format.DataPage, 2, format.RLEDictionary, 3, 3, []byte{1, 4, 1})),
-		"wide indices":                 crafted(format.Uncompressed, 2, one, paged(format.DataPage, 2, format.RLEDictionary, 3, 3, []byte{33, 4, 1})),
-		"texts":                        crafted(format.Uncompressed, 2, paged(format.DataPage, 2, format.DeltaByteArray, 16, 16, short)),
-		"pages of nothing":             crafted(format.Uncompressed, 2, bytes.Repeat(paged(format.DataPage, 0, format.Plain, 0, 0, nil), 1000)),
+		"rows of a dictionary": crafted(format.Uncompressed, many, one,
+			paged(format.DataPage, many, format.RLEDictionary, 1, 1, short[:1])),
+		"rows that are not there": crafted(format.Uncompressed, 1<<40,
+			paged(format.DataPage, many, format.Plain, 16, 16, short)),
+		"a page of gigabytes, snappy": crafted(format.Snappy, 2,
+			paged(format.DataPage, 2, format.Plain, many, 16, short)),
+		"a page of gigabytes, gzip": crafted(format.Gzip, 2,
+			paged(format.DataPage, 2, format.Plain, many, 16, short)),
+		"a page of gigabytes, zstd": crafted(format.Zstd, 2,
+			paged(format.DataPage, 2, format.Plain, many, 16, short)),
+		"more zeros than claimed": crafted(format.Zstd, 2,
+			paged(format.DataPage, 2, format.Plain, 16, int32(len(zeros)), zeros)),
+		"fewer zeros than claimed": crafted(format.Zstd, 2,
+			paged(format.DataPage, 2, format.Plain, 1<<25, int32(len(zeros)), zeros)),
+		"a page beyond the end": crafted(format.Uncompressed, 2,
+			paged(format.DataPage, 2, format.Plain, 16, many, short)),
+		"a negative page": crafted(format.Uncompressed, 2,
+			paged(format.DataPage, 2, format.Plain, 16, -1, short)),
+		"negative values": crafted(format.Uncompressed, 2,
+			paged(format.DataPage, -2, format.Plain, 16, 16, short)),
+		"more values than rows": crafted(format.Uncompressed, 2,
+			paged(format.DataPage, 3, format.Plain, 24, 16, short)),
+		"a large dictionary": crafted(format.Uncompressed, 2,
+			paged(format.DictionaryPage, many, format.Plain, 16, 16, short)),
+		"two dictionaries": crafted(format.Uncompressed, 2, one, one),
+		"no dictionary": crafted(format.Uncompressed, 2,
+			paged(format.DataPage, 2, format.RLEDictionary, 2, 2, []byte{1, 4})),
+		"an index beyond a dictionary": crafted(format.Uncompressed, 2, one,
+			paged(format.DataPage, 2, format.RLEDictionary, 3, 3, []byte{1, 4, 1})),
+		"wide indices": crafted(format.Uncompressed, 2, one,
+			paged(format.DataPage, 2, format.RLEDictionary, 3, 3, []byte{33, 4, 1})),
+		"texts": crafted(format.Uncompressed, 2,
+			paged(format.DataPage, 2, format.DeltaByteArray, 16, 16, short)),
+		"pages of nothing": crafted(format.Uncompressed, 2,
+			bytes.Repeat(paged(format.DataPage, 0, format.Plain, 0, 0, nil), 1000)),
 		"a long footer":                append(append([]byte(magic), short...), "\xff\xff\xff\xffPAR1"...),
 		"a long list":                  wrapped(nil, list(1<<31)),
 		"a list of a billion billions": wrapped(nil, list(math.MaxUint64)),
 		"deep structures":              wrapped(nil, deep),
 		"deep lists":                   wrapped(nil, append([]byte{0x19}, lists...)),
-		"empty row groups":             wrapped(nil, append(binary.AppendUvarint([]byte{0x49, 0xfc}, 1<<21), make([]byte, 1<<21)...)),
-		"nothing":                      nil,
-		"magic only":                   []byte("PAR1PAR1"),
-		"encrypted":                    []byte("PARE\x00\x00\x00\x00PARE"),
+		"empty row groups": wrapped(nil,
+			append(binary.AppendUvarint([]byte{0x49, 0xfc}, 1<<21), make([]byte, 1<<21)...)),
+		"nothing":    nil,
+		"magic only": []byte("PAR1PAR1"),
+		"encrypted":  []byte("PARE\x00\x00\x00\x00PARE"),
 	}
 }
 
@@ -124,7 +147,8 @@ func TestBombs(t *testing.T) {
 				}
 				// Without a limit, memory depends on the real content of the pages and the footer,
 				// which expand about a hundredfold.
-				if got, bound := int64(after.TotalAlloc-before.TotalAlloc), 4*int64(len(b))+limit; memory > 0 && got > bound {
+				if got, bound := int64(after.TotalAlloc-before.TotalAlloc),
+					4*int64(len(b))+limit; memory > 0 && got > bound {
 					t.Errorf("%d bytes were allocated for a file of %d: %v", got, len(b), err)
 				}
 			}
@@ -139,7 +163,9 @@ func errOf(_ *dataset.Data, err error) error { return err }
 // only if a limit allows it.
 func TestRowsThatTakeNoBytes(t *testing.T) {
 	const rows = 1 << 30
-	b := crafted(format.Uncompressed, rows, paged(format.DictionaryPage, 1, format.Plain, 8, 8, make([]byte, 8)), paged(format.DataPage, rows, format.RLEDictionary, 1, 1, make([]byte, 1)))
+	b := crafted(format.Uncompressed, rows,
+		paged(format.DictionaryPage, 1, format.Plain, 8, 8, make([]byte, 8)),
+		paged(format.DataPage, rows, format.RLEDictionary, 1, 1, make([]byte, 1)))
 	_, err := decode(b, reading())
 	if e, ok := errors.AsType[*fault.MemoryError](err); !ok || e.Need != 8*rows {
 		t.Errorf("as a whole: %v", err)
@@ -158,12 +184,18 @@ func TestRowsThatTakeNoBytes(t *testing.T) {
 // sample returns a file with columns of many kinds, in pages of a few rows.
 func sample(t fatal, options ...pq.WriterOption) []byte {
 	t.Helper()
-	m := made{names: []string{"a", "b", "id", "label", "v"}, group: 17, options: append(options, pq.PageBufferSize(64)),
-		nodes: []pq.Node{pq.Encoded(pq.Optional(pq.Leaf(pq.DoubleType)), &pq.RLEDictionary), pq.Encoded(pq.Leaf(pq.Int64Type), &pq.DeltaBinaryPacked),
-			pq.Encoded(pq.String(), &pq.DeltaByteArray), pq.Encoded(pq.String(), &pq.RLEDictionary), pq.List(pq.Leaf(pq.FloatType))}}
+	m := made{names: []string{"a", "b", "id", "label", "v"}, group: 17,
+		options: append(options, pq.PageBufferSize(64)),
+		nodes: []pq.Node{pq.Encoded(pq.Optional(pq.Leaf(pq.DoubleType)), &pq.RLEDictionary),
+			pq.Encoded(pq.Leaf(pq.Int64Type), &pq.DeltaBinaryPacked),
+			pq.Encoded(pq.String(), &pq.DeltaByteArray), pq.Encoded(pq.String(), &pq.RLEDictionary),
+			pq.List(pq.Leaf(pq.FloatType))}}
 	for i := range 40 {
-		m.rows = append(m.rows, pq.Row{pq.DoubleValue(float64(i%5)).Level(0, 1, 0), pq.Int64Value(int64(i*i)).Level(0, 0, 1), pq.ValueOf(fmt.Sprint("point ", i)).Level(0, 0, 2),
-			pq.ValueOf(fmt.Sprint(i%2)).Level(0, 0, 3), pq.FloatValue(1).Level(0, 1, 4), pq.FloatValue(float32(i)).Level(1, 1, 4)})
+		m.rows = append(m.rows,
+			pq.Row{pq.DoubleValue(float64(i%5)).Level(0, 1, 0), pq.Int64Value(int64(i*i)).Level(0, 0, 1),
+				pq.ValueOf(fmt.Sprint("point ", i)).Level(0, 0, 2),
+				pq.ValueOf(fmt.Sprint(i%2)).Level(0, 0, 3), pq.FloatValue(1).Level(0, 1, 4),
+				pq.FloatValue(float32(i)).Level(1, 1, 4)})
 	}
 	return m.bytes(t)
 }
@@ -198,7 +230,8 @@ func unsealed(t fatal, b []byte) []byte {
 
 func samples(t fatal) [][]byte {
 	var files [][]byte
-	for _, codec := range []pq.WriterOption{pq.Compression(&pq.Uncompressed), pq.Compression(&pq.Snappy), pq.Compression(&pq.Gzip), pq.Compression(&pq.Zstd)} {
+	for _, codec := range []pq.WriterOption{pq.Compression(&pq.Uncompressed), pq.Compression(&pq.Snappy),
+		pq.Compression(&pq.Gzip), pq.Compression(&pq.Zstd)} {
 		for version := 1; version <= 2; version++ {
 			files = append(files, unsealed(t, sample(t, codec, pq.DataPageVersion(version))))
 		}
@@ -302,7 +335,10 @@ func TestBrokenDisk(t *testing.T) {
 	x := Format()
 	read := 0
 	for until := range int64(len(b)) {
-		r, err := x.Open(brokenDisk{bytes.NewReader(b), until}, int64(len(b)), dataset.ReadOptions{}, func(e *fault.DataError, _ string) error { return e })
+		r, err := x.Open(brokenDisk{bytes.NewReader(b), until}, int64(len(b)), dataset.ReadOptions{},
+			func(e *fault.DataError, _ string) error {
+				return e
+			})
 		for err == nil {
 			_, err = r.Next(7)
 		}
@@ -322,7 +358,8 @@ func FuzzRead(f *testing.F) {
 	for i, b := range samples(f) {
 		f.Add(b, byte(i))
 	}
-	f.Add(crafted(format.Uncompressed, 2, paged(format.DataPage, 2, format.ByteStreamSplit, 16, 16, make([]byte, 16))), byte(1))
+	f.Add(crafted(format.Uncompressed, 2,
+		paged(format.DataPage, 2, format.ByteStreamSplit, 16, 16, make([]byte, 16))), byte(1))
 	f.Fuzz(func(t *testing.T, b []byte, limit byte) {
 		o := reading()
 		o.MemoryLimit = 1 << 22

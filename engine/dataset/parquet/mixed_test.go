@@ -33,16 +33,24 @@ func mixed() dataset.ReadOptions {
 
 // customers is a table of all kinds of columns, with a missing cell in each.
 func customers(t fatal) []byte {
-	return table(t, []string{"a_text", "b_day", "c_time", "d_price", "e_wide", "f_flag", "g_number", "h_clock", "i_clock", "label"},
+	return table(t, []string{"a_text", "b_day", "c_time", "d_price", "e_wide", "f_flag", "g_number",
+		"h_clock", "i_clock", "label"},
 		[]pq.Node{
-			pq.Optional(pq.Encoded(pq.String(), &pq.RLEDictionary)), pq.Optional(pq.Date()), pq.Optional(pq.Timestamp(pq.Millisecond)),
-			pq.Optional(pq.Decimal(2, 12, pq.Int64Type)), pq.Optional(pq.Decimal(3, 20, pq.FixedLenByteArrayType(9))), pq.Optional(pq.Leaf(pq.BooleanType)),
-			pq.Optional(pq.Leaf(pq.DoubleType)), pq.Optional(pq.Time(pq.Millisecond)), pq.Optional(pq.Time(pq.Microsecond)), pq.String(),
+			pq.Optional(pq.Encoded(pq.String(), &pq.RLEDictionary)), pq.Optional(pq.Date()),
+			pq.Optional(pq.Timestamp(pq.Millisecond)),
+			pq.Optional(pq.Decimal(2, 12, pq.Int64Type)),
+			pq.Optional(pq.Decimal(3, 20, pq.FixedLenByteArrayType(9))),
+			pq.Optional(pq.Leaf(pq.BooleanType)),
+			pq.Optional(pq.Leaf(pq.DoubleType)), pq.Optional(pq.Time(pq.Millisecond)),
+			pq.Optional(pq.Time(pq.Microsecond)), pq.String(),
 		},
-		[]any{"PT", int32(19723), int64(1704412800000), int64(-1205), [9]byte{8: 7}, true, 1.5, int32(27000500), int64(27000000001), "x"},
-		[]any{nil, int32(-1), int64(1500), int64(1), [9]byte{255, 255, 255, 255, 255, 255, 255, 255, 255}, false, math.NaN(), int32(0), int64(0), "y"},
+		[]any{"PT", int32(19723), int64(1704412800000), int64(-1205), [9]byte{8: 7}, true, 1.5,
+			int32(27000500), int64(27000000001), "x"},
+		[]any{nil, int32(-1), int64(1500), int64(1), [9]byte{255, 255, 255, 255, 255, 255, 255, 255, 255},
+			false, math.NaN(), int32(0), int64(0), "y"},
 		[]any{"Smith, John", nil, nil, nil, nil, nil, nil, nil, nil, "x"},
-		[]any{"PT", int32(19723), int64(-1), int64(0), [9]byte{6: 1}, true, -2.0, int32(86399000), int64(86399999999), "y"},
+		[]any{"PT", int32(19723), int64(-1), int64(0), [9]byte{6: 1}, true, -2.0, int32(86399000),
+			int64(86399999999), "y"},
 	)
 }
 
@@ -52,13 +60,16 @@ func TestMixed(t *testing.T) {
 	want := &points.Mixed{N: 4, Columns: []points.Column{
 		{Name: "a_text", Codes: []int32{0, -1, 1, 0}, Levels: []string{"PT", "Smith, John"}},
 		{Name: "b_day", Codes: []int32{0, 1, -1, 0}, Levels: []string{"2024-01-01", "1969-12-31"}},
-		{Name: "c_time", Codes: []int32{0, 1, -1, 2}, Levels: []string{"2024-01-05T00:00:00Z", "1970-01-01T00:00:01.5Z", "1969-12-31T23:59:59.999Z"}},
+		{Name: "c_time", Codes: []int32{0, 1, -1, 2},
+			Levels: []string{"2024-01-05T00:00:00Z", "1970-01-01T00:00:01.5Z", "1969-12-31T23:59:59.999Z"}},
 		{Name: "d_price", Numbers: []float64{-12.05, 0.01, nan, 0}},
 		{Name: "e_wide", Numbers: []float64{0.007, -0.001, nan, 65.536}},
 		{Name: "f_flag", Codes: []int32{0, 1, -1, 0}, Levels: []string{"true", "false"}},
 		{Name: "g_number", Numbers: []float64{1.5, nan, nan, -2}},
-		{Name: "h_clock", Codes: []int32{0, 1, -1, 2}, Levels: []string{"07:30:00.5", "00:00:00", "23:59:59"}},
-		{Name: "i_clock", Codes: []int32{0, 1, -1, 2}, Levels: []string{"07:30:00.000001", "00:00:00", "23:59:59.999999"}},
+		{Name: "h_clock", Codes: []int32{0, 1, -1, 2},
+			Levels: []string{"07:30:00.5", "00:00:00", "23:59:59"}},
+		{Name: "i_clock", Codes: []int32{0, 1, -1, 2},
+			Levels: []string{"07:30:00.000001", "00:00:00", "23:59:59.999999"}},
 	}}
 	file := customers(t)
 	d, err := decode(file, mixed())
@@ -100,7 +111,8 @@ func TestMixed(t *testing.T) {
 	// Without texts and gaps, the points are dense.
 	o := mixed()
 	o.Drop = []string{"[abcefg]_*"}
-	full := table(t, []string{"d_price", "g_text"}, []pq.Node{pq.Decimal(2, 12, pq.Int64Type), pq.String()}, []any{int64(5), "u"}, []any{int64(-5), ""})
+	full := table(t, []string{"d_price", "g_text"}, []pq.Node{pq.Decimal(2, 12, pq.Int64Type), pq.String()},
+		[]any{int64(5), "u"}, []any{int64(-5), ""})
 	d, err = decode(full, o)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +146,8 @@ func TestColumnsByName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := d.Points.(*points.Mixed).Columns; len(c) != 2 || c[0].Name != "b_day" || cellOf(&c[1], 0) != "true" {
+	if c := d.Points.(*points.Mixed).Columns; len(c) != 2 || c[0].Name != "b_day" ||
+		cellOf(&c[1], 0) != "true" {
 		t.Errorf("%+v", c)
 	}
 	for name, c := range map[string]struct {
@@ -144,12 +157,20 @@ func TestColumnsByName(t *testing.T) {
 		"no such label":   {func(o *dataset.ReadOptions) { o.Label = "a_txt" }, `did you mean "a_text"?`},
 		"no such id":      {func(o *dataset.ReadOptions) { o.ID = "labels" }, `did you mean "label"?`},
 		"nothing to drop": {func(o *dataset.ReadOptions) { o.Drop = []string{"z*"} }, `"z*"`},
-		"label twice":     {func(o *dataset.ReadOptions) { o.Label, o.ID = "a_text", "a_text" }, "the label and the id"},
-		"text as numbers": {func(o *dataset.ReadOptions) { o.Numbers = []string{"a_text"} }, "contains text: want numbers"},
-		"both":            {func(o *dataset.ReadOptions) { o.Numbers, o.Text = []string{"*"}, []string{"g_number"} }, "text and numbers"},
-		"no features":     {func(o *dataset.ReadOptions) { o.Drop = []string{"?_*"} }, "no feature columns"},
-		"decimal label":   {func(o *dataset.ReadOptions) { o.Label = "d_price" }, "cannot be the labels"},
-		"no text":         {func(o *dataset.ReadOptions) { o.Text = []string{"e_wide"} }, "cannot be read as text"},
+		"label twice": {func(o *dataset.ReadOptions) {
+			o.Label, o.ID = "a_text", "a_text"
+		}, "the label and the id"},
+		"text as numbers": {func(o *dataset.ReadOptions) {
+			o.Numbers = []string{"a_text"}
+		}, "contains text: want numbers"},
+		"both": {func(o *dataset.ReadOptions) {
+			o.Numbers, o.Text = []string{"*"}, []string{"g_number"}
+		}, "text and numbers"},
+		"no features":   {func(o *dataset.ReadOptions) { o.Drop = []string{"?_*"} }, "no feature columns"},
+		"decimal label": {func(o *dataset.ReadOptions) { o.Label = "d_price" }, "cannot be the labels"},
+		"no text": {func(o *dataset.ReadOptions) {
+			o.Text = []string{"e_wide"}
+		}, "cannot be read as text"},
 	} {
 		o := mixed()
 		c.change(&o)
@@ -167,7 +188,8 @@ func TestColumnsByName(t *testing.T) {
 func TestDecimals(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		whole, scale := rapid.Int64().Draw(t, "whole"), rapid.IntRange(0, 30).Draw(t, "scale")
-		exact := new(big.Rat).SetFrac(big.NewInt(whole), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
+		exact := new(big.Rat).SetFrac(big.NewInt(whole),
+			new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
 		want, _ := exact.Float64()
 		c := column{kind: 2, mixed: decimals, scale: scale}
 		if got := c.number(uint64(whole)); got != want {
@@ -187,7 +209,8 @@ func TestDecimals(t *testing.T) {
 func TestInstants(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		units := rapid.Int64Range(-1<<55, 1<<57).Draw(t, "units")
-		if got, want := dataset.Instant(units, time.Microsecond), time.UnixMicro(units).UTC(); !got.Equal(want) || got.Location() != time.UTC {
+		if got, want := dataset.Instant(units, time.Microsecond),
+			time.UnixMicro(units).UTC(); !got.Equal(want) || got.Location() != time.UTC {
 			t.Fatalf("%s: want %s", got, want)
 		}
 	})
@@ -197,19 +220,24 @@ func TestInstants(t *testing.T) {
 // texts never counts.
 func TestWordsAreTexts(t *testing.T) {
 	optional := pq.Optional(pq.Encoded(pq.String(), &pq.RLEDictionary))
-	d, err := decode(table(t, []string{"country", "id", "label"}, []pq.Node{optional, pq.String(), pq.String()},
-		[]any{"NA", "u1", "x"}, []any{nil, "u2 ", " x"}, []any{" NA ", "u3", "x"}, []any{"null", "u4", "x"}, []any{" \t", "u5", "x"}), mixed())
+	d, err := decode(table(t, []string{"country", "id", "label"},
+		[]pq.Node{optional, pq.String(), pq.String()},
+		[]any{"NA", "u1", "x"}, []any{nil, "u2 ", " x"}, []any{" NA ", "u3", "x"}, []any{"null", "u4", "x"},
+		[]any{" \t", "u5", "x"}), mixed())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &points.Mixed{N: 5, Columns: []points.Column{{Name: "country", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}}}}
+	want := &points.Mixed{N: 5,
+		Columns: []points.Column{{Name: "country", Codes: []int32{0, -1, 0, 1, -1},
+			Levels: []string{"NA", "null"}}}}
 	if diff := difftest.Diff(want, d.Points); diff != "" {
 		t.Error(diff)
 	}
 	if got := strings.Join(append(d.IDs, d.Labels...), ","); got != "u1,u2,u3,u4,u5,x,x,x,x,x" {
 		t.Errorf("ids and labels %q", got)
 	}
-	if _, err := decode(table(t, []string{"country", "id"}, []pq.Node{optional, pq.String()}, []any{"a", "u"}, []any{"b", " "}), mixed()); err == nil || !strings.Contains(err.Error(), "the cell is empty") {
+	if _, err := decode(table(t, []string{"country", "id"}, []pq.Node{optional, pq.String()}, []any{"a", "u"},
+		[]any{"b", " "}), mixed()); err == nil || !strings.Contains(err.Error(), "the cell is empty") {
 		t.Errorf("error %v of an id of white space: want a refusal", err)
 	}
 }
@@ -217,19 +245,25 @@ func TestWordsAreTexts(t *testing.T) {
 // Time stamps of Spark, identifiers of 16 bytes, and columns without a type are read as other
 // programs mean them, also with a dictionary and compressed by lz4.
 func TestTypesOfOtherPrograms(t *testing.T) {
-	at := []time.Time{time.Date(2024, 2, 29, 13, 14, 15, 123456789, time.UTC), time.Date(1969, 12, 31, 23, 59, 59, 1, time.UTC), time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)}
+	at := []time.Time{time.Date(2024, 2, 29, 13, 14, 15, 123456789, time.UTC),
+		time.Date(1969, 12, 31, 23, 59, 59, 1, time.UTC), time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)}
 	id := [][16]byte{{0: 0x81, 1: 0x01, 15: 0xff}, {0: 0x12, 6: 0x4c, 8: 0xbe}, {}}
-	texts := []string{"81010000-0000-0000-0000-0000000000ff", "12000000-0000-4c00-be00-000000000000", "00000000-0000-0000-0000-000000000000"}
+	texts := []string{"81010000-0000-0000-0000-0000000000ff", "12000000-0000-4c00-be00-000000000000",
+		"00000000-0000-0000-0000-000000000000"}
 	for name, wrap := range map[string]func(pq.Node) pq.Node{
 		"plain":      func(n pq.Node) pq.Node { return n },
 		"dictionary": func(n pq.Node) pq.Node { return pq.Encoded(n, &pq.RLEDictionary) },
 		"lz4":        func(n pq.Node) pq.Node { return pq.Compressed(n, &pq.Lz4Raw) },
 		"snappy":     func(n pq.Node) pq.Node { return pq.Compressed(n, &pq.Snappy) },
 	} {
-		m := made{names: []string{"id", "u", "when", "x"}, nodes: []pq.Node{wrap(pq.UUID()), wrap(pq.UUID()), wrap(pq.Leaf(pq.Int96Type)), wrap(pq.Leaf(pq.DoubleType))}}
+		m := made{names: []string{"id", "u", "when", "x"},
+			nodes: []pq.Node{wrap(pq.UUID()), wrap(pq.UUID()), wrap(pq.Leaf(pq.Int96Type)),
+				wrap(pq.Leaf(pq.DoubleType))}}
 		for i := range at {
-			m.rows = append(m.rows, pq.Row{pq.FixedLenByteArrayValue(id[i][:]).Level(0, 0, 0), pq.FixedLenByteArrayValue(id[2-i][:]).Level(0, 0, 1),
-				pq.Int96Value(spark(at[i])).Level(0, 0, 2), pq.DoubleValue(float64(i)).Level(0, 0, 3)})
+			m.rows = append(m.rows,
+				pq.Row{pq.FixedLenByteArrayValue(id[i][:]).Level(0, 0, 0),
+					pq.FixedLenByteArrayValue(id[2-i][:]).Level(0, 0, 1),
+					pq.Int96Value(spark(at[i])).Level(0, 0, 2), pq.DoubleValue(float64(i)).Level(0, 0, 3)})
 		}
 		d, err := decode(m.bytes(t), mixed())
 		if err != nil {
@@ -238,11 +272,13 @@ func TestTypesOfOtherPrograms(t *testing.T) {
 		}
 		for i, text := range texts {
 			columns := d.Points.(*points.Mixed).Columns
-			if when := cellOf(&columns[1], i); d.IDs[i] != text || cellOf(&columns[0], 2-i) != text || when != at[i].Format(time.RFC3339Nano) || columns[2].Numbers[i] != float64(i) {
+			if when := cellOf(&columns[1], i); d.IDs[i] != text || cellOf(&columns[0], 2-i) != text ||
+				when != at[i].Format(time.RFC3339Nano) || columns[2].Numbers[i] != float64(i) {
 				t.Errorf("%s: row %d is %v, %v, %v", name, i, d.IDs[i], cellOf(&columns[0], i), when)
 			}
 		}
-		if _, err := decode(m.bytes(t), reading()); err == nil || !strings.Contains(err.Error(), `"u": it contains strings of 16 bytes: want numbers`) {
+		if _, err := decode(m.bytes(t), reading()); err == nil ||
+			!strings.Contains(err.Error(), `"u": it contains strings of 16 bytes: want numbers`) {
 			t.Errorf("%s: without texts the error is %v", name, err)
 		}
 	}
@@ -262,11 +298,14 @@ func spark(at time.Time) deprecated.Int96 {
 func TestNullType(t *testing.T) {
 	const rows = 3
 	none := column{}
-	none.typed(&format.SchemaElement{Type: thrift.New(format.Int32), LogicalType: format.LogicalType{Value: &format.NullType{}}})
+	none.typed(&format.SchemaElement{Type: thrift.New(format.Int32),
+		LogicalType: format.LogicalType{Value: &format.NullType{}}})
 	if none.mixed != nothing || none.isText() {
 		t.Errorf("%+v", none)
 	}
-	file := table(t, []string{"nul", "x"}, []pq.Node{pq.Optional(pq.Leaf(pq.Int32Type)), pq.Leaf(pq.DoubleType)}, []any{nil, 1.0}, []any{nil, 2.0}, []any{nil, 3.0})
+	file := table(t, []string{"nul", "x"},
+		[]pq.Node{pq.Optional(pq.Leaf(pq.Int32Type)), pq.Leaf(pq.DoubleType)}, []any{nil, 1.0},
+		[]any{nil, 2.0}, []any{nil, 3.0})
 	f, err := openFile(bytes.NewReader(file), int64(len(file)), mixed())
 	if err != nil {
 		t.Fatal(err)
@@ -294,7 +333,8 @@ func TestKeysWithoutValues(t *testing.T) {
 	file := table(t, []string{"x"}, []pq.Node{pq.Leaf(pq.DoubleType)}, []any{1.0}, []any{2.0})
 	length := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
 	var whole format.FileMetaData
-	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, file[len(file)-8-length:len(file)-8], &whole); err != nil {
+	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, file[len(file)-8-length:len(file)-8],
+		&whole); err != nil {
 		t.Fatal(err)
 	}
 	type key struct {
@@ -307,7 +347,8 @@ func TestKeysWithoutValues(t *testing.T) {
 		RowGroups thrift.Slice[format.RowGroup]      `thrift:"4,required"`
 		Keys      thrift.Slice[key]                  `thrift:"5,optional"`
 	}
-	footer, err := thrift.Marshal(&thrift.CompactProtocol{}, &meta{1, whole.Schema, whole.NumRows, whole.RowGroups, []key{{"alone"}}})
+	footer, err := thrift.Marshal(&thrift.CompactProtocol{},
+		&meta{1, whole.Schema, whole.NumRows, whole.RowGroups, []key{{"alone"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

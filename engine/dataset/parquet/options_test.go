@@ -25,7 +25,8 @@ import (
 func square(t *testing.T) (path string, content []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "data.parquet")
-	if err := dataset.WriteMatrix(path, 3, 3, []float64{2, 1, 0, 1, 2, 1, 0, 1, 2}, 3, []string{"a", "b", "c"}, writing()); err != nil {
+	if err := dataset.WriteMatrix(path, 3, 3, []float64{2, 1, 0, 1, 2, 1, 0, 1, 2}, 3,
+		[]string{"a", "b", "c"}, writing()); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(path)
@@ -70,8 +71,11 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, d, err)
 		}
 	}
-	if !slices.Contains(dataset.Formats(Format()), "parquet") || !slices.Contains(dataset.OutputFormats(Format()), "parquet") ||
-		dataset.FormatOf("a/B.PARQUET", Format()) != "parquet" || !dataset.Streams("x.parquet", "", Format()) || dataset.CountsFirst("-", dataset.WriteOptions{Format: "parquet"}) {
+	if !slices.Contains(dataset.Formats(Format()), "parquet") ||
+		!slices.Contains(dataset.OutputFormats(Format()), "parquet") ||
+		dataset.FormatOf("a/B.PARQUET", Format()) != "parquet" ||
+		!dataset.Streams("x.parquet", "", Format()) ||
+		dataset.CountsFirst("-", dataset.WriteOptions{Format: "parquet"}) {
 		t.Error("the format is not found by its name")
 	}
 }
@@ -83,7 +87,8 @@ func TestWithoutExtension(t *testing.T) {
 	if _, ok := errors.AsType[*fault.ParamError](err); !ok {
 		t.Errorf("error %v", err)
 	}
-	if _, err := dataset.Decode(bytes.NewReader(content), "data.csv", "", reading()); err == nil || !strings.Contains(err.Error(), "a Parquet file") {
+	if _, err := dataset.Decode(bytes.NewReader(content), "data.csv", "", reading()); err == nil ||
+		!strings.Contains(err.Error(), "a Parquet file") {
 		t.Errorf("named .csv: %v", err)
 	}
 	_, err = dataset.Read(path, dataset.ReadOptions{Format: "csv", Extensions: reading().Extensions})
@@ -104,7 +109,11 @@ func TestMemoryLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	const values = 8 * n * d
-	read := func(limit int64) error { o := reading(); o.MemoryLimit = limit; return errOf(dataset.Read(path, o)) }
+	read := func(limit int64) error {
+		o := reading()
+		o.MemoryLimit = limit
+		return errOf(dataset.Read(path, o))
+	}
 	piped := func(limit int64) error {
 		o := reading()
 		o.MemoryLimit = limit
@@ -131,7 +140,8 @@ func TestMemoryLimit(t *testing.T) {
 		}
 		for _, limit := range c.little {
 			err := c.read(limit)
-			if e, ok := errors.AsType[*fault.MemoryError](err); !ok || e.Need <= limit || e.Limit > limit || !strings.Contains(err.Error(), c.words) {
+			if e, ok := errors.AsType[*fault.MemoryError](err); !ok || e.Need <= limit || e.Limit > limit ||
+				!strings.Contains(err.Error(), c.words) {
 				t.Errorf("%s with a limit of %d: %v", c.name, limit, err)
 			}
 		}
@@ -141,7 +151,8 @@ func TestMemoryLimit(t *testing.T) {
 // drawTable writes a file of ids and two features in row groups of a few rows. The first feature is
 // the row's number; the second one is missing where wrong returns true.
 func drawTable(t *rapid.T, path string, wrong func(row int) bool) (rows int) {
-	m := made{names: []string{"a", "b", "id"}, nodes: []pq.Node{pq.Leaf(pq.DoubleType), pq.Optional(pq.Leaf(pq.DoubleType)), pq.String()}}
+	m := made{names: []string{"a", "b", "id"},
+		nodes: []pq.Node{pq.Leaf(pq.DoubleType), pq.Optional(pq.Leaf(pq.DoubleType)), pq.String()}}
 	m.group = rapid.IntRange(1, 12).Draw(t, "group")
 	m.options = []pq.WriterOption{pq.PageBufferSize(rapid.IntRange(16, 256).Draw(t, "page"))}
 	rows = rapid.IntRange(1, 40).Draw(t, "rows")
@@ -150,7 +161,9 @@ func drawTable(t *rapid.T, path string, wrong func(row int) bool) (rows int) {
 		if wrong(i) {
 			b = pq.Value{}.Level(0, 0, 1)
 		}
-		m.rows = append(m.rows, pq.Row{pq.DoubleValue(float64(i)).Level(0, 0, 0), b, pq.ByteArrayValue([]byte(fmt.Sprint("p", i))).Level(0, 0, 2)})
+		m.rows = append(m.rows,
+			pq.Row{pq.DoubleValue(float64(i)).Level(0, 0, 0), b,
+				pq.ByteArrayValue([]byte(fmt.Sprint("p", i))).Level(0, 0, 2)})
 	}
 	if err := os.WriteFile(path, m.bytes(t), 0o666); err != nil {
 		t.Fatal(err)
@@ -205,7 +218,8 @@ func TestSkip(t *testing.T) {
 						rt.Fatalf("row %d was not reported", at)
 					}
 				}
-				if !slices.Equal(x.Data[2*i:2*i+2], []float64{float64(at), 0.5}) || d.IDs[i] != fmt.Sprint("p", at) {
+				if !slices.Equal(x.Data[2*i:2*i+2], []float64{float64(at), 0.5}) ||
+					d.IDs[i] != fmt.Sprint("p", at) {
 					rt.Fatalf("row %d is %v, %s", at, x.Data[2*i:2*i+2], d.IDs[i])
 				}
 				at++

@@ -56,7 +56,8 @@ type reader struct {
 }
 
 // open starts to read a file; see [dataset.Extension].
-func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault.DataError, string) error) (dataset.RowReader, error) {
+func open(in io.ReaderAt, size int64, o dataset.ReadOptions,
+	problem func(*fault.DataError, string) error) (dataset.RowReader, error) {
 	f, err := openFile(in, size, o)
 	if err != nil {
 		return nil, err
@@ -125,7 +126,8 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 		case !isFeature[i] && i != roles.ID && i != roles.Label:
 		case c.what != "":
 			err = r.NoNumbers(c.name, c.what, c.fix)
-		case c.asText && (c.list || c.kind == format.FixedLenByteArray && c.mixed != uuids || c.mixed == decimals && c.kind == format.ByteArray):
+		case c.asText && (c.list || c.kind == format.FixedLenByteArray && c.mixed != uuids ||
+			c.mixed == decimals && c.kind == format.ByteArray):
 			err = r.NoText(c.name)
 		case c.asText:
 			features, r.words = append(features, c), append(r.words, r.textsOf(c, true))
@@ -150,7 +152,9 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 // named returns the reader of a column of ids or labels; a second such column is reported.
 func (r *reader) named(before *textColumn, c *column) (*textColumn, error) {
 	if before != nil {
-		return before, r.Problem(dataset.ColumnError(c.name, "columns %d and %d have the same name: want different ones", before.c.at, c.at), "rename one of them")
+		return before, r.Problem(dataset.ColumnError(c.name,
+			"columns %d and %d have the same name: want different ones", before.c.at, c.at),
+			"rename one of them")
 	}
 	return r.textsOf(c, false), nil
 }
@@ -238,7 +242,8 @@ func (r *reader) readFeature(data []float64, c *chunks[uint64], at, n int) error
 		for _, bits := range part {
 			v := c.c.number(bits)
 			if v-v != 0 && !(r.Mixed && v != v) {
-				if err := r.NotFinite(r.Numbers[at+place], r.Done+i/width, v, false, c.c.kind == format.Int64); err != nil {
+				if err := r.NotFinite(r.Numbers[at+place], r.Done+i/width, v, false,
+					c.c.kind == format.Int64); err != nil {
 					return err
 				}
 			}
@@ -298,11 +303,14 @@ func (t *formedTexts) read(dst []string) error {
 // form returns what makes a text of a value.
 func (c *column) form() func(b string) string {
 	if c.mixed == uuids {
-		return func(b string) string { return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]) }
+		return func(b string) string {
+			return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+		}
 	}
 	return func(b string) string {
 		const of1970 = 2440588 // the Julian day that begins at noon of 1970-01-01
-		nanos, day := int64(binary.LittleEndian.Uint64([]byte(b[:8]))), int64(binary.LittleEndian.Uint32([]byte(b[8:])))
+		nanos, day := int64(binary.LittleEndian.Uint64([]byte(b[:8]))),
+			int64(binary.LittleEndian.Uint32([]byte(b[8:])))
 		return time.Unix((day-of1970)*24*3600, nanos).UTC().Format(time.RFC3339Nano)
 	}
 }

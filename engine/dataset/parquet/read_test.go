@@ -33,7 +33,9 @@ func kinds() []kind {
 	whole := append(slices.Clone(dictionary), &pq.DeltaBinaryPacked, &pq.ByteStreamSplit)
 	broken := append(slices.Clone(dictionary), &pq.ByteStreamSplit)
 	number := func(name string, node pq.Node, value func(v int64) (pq.Value, float64), low, high int64) kind {
-		return kind{name, node, func(t *rapid.T) (pq.Value, float64) { return value(rapid.Int64Range(low, high).Draw(t, name)) }, whole}
+		return kind{name, node, func(t *rapid.T) (pq.Value, float64) {
+			return value(rapid.Int64Range(low, high).Draw(t, name))
+		}, whole}
 	}
 	int32s := func(v int64) (pq.Value, float64) { return pq.Int32Value(int32(v)), float64(v) }
 	int64s := func(v int64) (pq.Value, float64) { return pq.Int64Value(v), float64(v) }
@@ -74,9 +76,12 @@ func TestReadsWhatOthersWrite(t *testing.T) {
 	seen := map[string]int{}
 	propertytest.Check(t, func(rt *rapid.T) {
 		n, d := rapid.IntRange(1, 60).Draw(rt, "n"), rapid.IntRange(1, 4).Draw(rt, "d")
-		codec := rapid.SampledFrom([]pq.WriterOption{pq.Compression(&pq.Uncompressed), pq.Compression(&pq.Snappy), pq.Compression(&pq.Gzip), pq.Compression(&pq.Zstd)}).Draw(rt, "codec")
-		m := made{group: rapid.IntRange(0, 25).Draw(rt, "group"), rows: make([]pq.Row, n), options: []pq.WriterOption{codec,
-			pq.DataPageVersion(rapid.IntRange(1, 2).Draw(rt, "version")), pq.PageBufferSize(rapid.SampledFrom([]int{16, 100, 1 << 20}).Draw(rt, "page"))}}
+		codec := rapid.SampledFrom([]pq.WriterOption{pq.Compression(&pq.Uncompressed),
+			pq.Compression(&pq.Snappy), pq.Compression(&pq.Gzip), pq.Compression(&pq.Zstd)}).Draw(rt, "codec")
+		m := made{group: rapid.IntRange(0, 25).Draw(rt, "group"), rows: make([]pq.Row, n),
+			options: []pq.WriterOption{codec,
+				pq.DataPageVersion(rapid.IntRange(1, 2).Draw(rt, "version")),
+				pq.PageBufferSize(rapid.SampledFrom([]int{16, 100, 1 << 20}).Draw(rt, "page"))}}
 		want, features := make([]float64, n*d), []string(nil)
 		add := func(name string, node pq.Node, value func(i int) pq.Value) {
 			j, level := len(m.names), 0
@@ -99,14 +104,21 @@ func TestReadsWhatOthersWrite(t *testing.T) {
 			})
 		}
 		data := &dataset.Data{}
-		text := []encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.DeltaLengthByteArray, &pq.DeltaByteArray}
+		text := []encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.DeltaLengthByteArray,
+			&pq.DeltaByteArray}
 		if rapid.Bool().Draw(rt, "named") {
 			for i := range n {
 				data.IDs = append(data.IDs, fmt.Sprintf("point %d", i*i))
 				data.Labels = append(data.Labels, fmt.Sprint("class ", i%3))
 			}
-			add("id", pq.Encoded(pq.String(), rapid.SampledFrom(text).Draw(rt, "encoding of ids")), func(i int) pq.Value { return pq.ValueOf(data.IDs[i]) })
-			add("label", pq.Encoded(pq.String(), rapid.SampledFrom(text).Draw(rt, "encoding of labels")), func(i int) pq.Value { return pq.ValueOf(data.Labels[i]) })
+			add("id", pq.Encoded(pq.String(), rapid.SampledFrom(text).Draw(rt, "encoding of ids")),
+				func(i int) pq.Value {
+					return pq.ValueOf(data.IDs[i])
+				})
+			add("label", pq.Encoded(pq.String(), rapid.SampledFrom(text).Draw(rt, "encoding of labels")),
+				func(i int) pq.Value {
+					return pq.ValueOf(data.Labels[i])
+				})
 		}
 		path := filepath.Join(dir, "data.parquet")
 		write1(rt, path, m.bytes(rt))
@@ -122,7 +134,8 @@ func TestReadsWhatOthersWrite(t *testing.T) {
 			if diff := sameBits(got.Points, n, d, want); diff != "" {
 				rt.Errorf("%s: %s", name, diff)
 			}
-			if !slices.Equal(got.Features, features) || !slices.Equal(got.IDs, data.IDs) || !slices.Equal(got.Labels, data.Labels) {
+			if !slices.Equal(got.Features, features) || !slices.Equal(got.IDs, data.IDs) ||
+				!slices.Equal(got.Labels, data.Labels) {
 				rt.Errorf("%s: features %q, ids %q, labels %q", name, got.Features, got.IDs, got.Labels)
 			}
 		}
@@ -149,8 +162,11 @@ func TestLists(t *testing.T) {
 		if element {
 			level++
 		}
-		m := made{names: []string{"a", "v", "z"}, nodes: []pq.Node{pq.Leaf(pq.DoubleType), list, pq.Leaf(pq.DoubleType)}, group: rapid.IntRange(0, 15).Draw(rt, "group"),
-			options: []pq.WriterOption{pq.DataPageVersion(rapid.IntRange(1, 2).Draw(rt, "version")), pq.PageBufferSize(rapid.SampledFrom([]int{16, 1 << 20}).Draw(rt, "page"))}}
+		m := made{names: []string{"a", "v", "z"},
+			nodes: []pq.Node{pq.Leaf(pq.DoubleType), list, pq.Leaf(pq.DoubleType)},
+			group: rapid.IntRange(0, 15).Draw(rt, "group"),
+			options: []pq.WriterOption{pq.DataPageVersion(rapid.IntRange(1, 2).Draw(rt, "version")),
+				pq.PageBufferSize(rapid.SampledFrom([]int{16, 1 << 20}).Draw(rt, "page"))}}
 		want, features := []float64(nil), []string{"a"}
 		for j := range k {
 			features = append(features, fmt.Sprint("v.", j))
@@ -196,11 +212,14 @@ func TestNumbersAsNames(t *testing.T) {
 		value any
 		want  string
 	}{
-		{pq.Leaf(pq.Int64Type), int64(math.MinInt64), "-9223372036854775808"}, {pq.Uint(64), uint64(math.MaxUint64), "18446744073709551615"},
+		{pq.Leaf(pq.Int64Type), int64(math.MinInt64), "-9223372036854775808"},
+		{pq.Uint(64), uint64(math.MaxUint64), "18446744073709551615"},
 		{pq.Leaf(pq.Int32Type), int32(-7), "-7"}, {pq.Uint(32), uint32(math.MaxUint32), "4294967295"},
-		{pq.Leaf(pq.BooleanType), true, "true"}, {pq.Leaf(pq.DoubleType), 1.5, "1.5"}, {pq.Leaf(pq.FloatType), float32(2), "2"}, {pq.String(), "a b", "a b"},
+		{pq.Leaf(pq.BooleanType), true, "true"}, {pq.Leaf(pq.DoubleType), 1.5, "1.5"},
+		{pq.Leaf(pq.FloatType), float32(2), "2"}, {pq.String(), "a b", "a b"},
 	} {
-		d, err := decode(table(t, []string{"label", "x"}, []pq.Node{c.node, x}, []any{c.value, 1.0}), reading())
+		d, err := decode(table(t, []string{"label", "x"}, []pq.Node{c.node, x}, []any{c.value, 1.0}),
+			reading())
 		if err != nil || d.Labels[0] != c.want {
 			t.Errorf("%v: %v, %v: want %q", c.value, d, err, c.want)
 		}
@@ -221,7 +240,9 @@ func TestNumbersAsNames(t *testing.T) {
 // of old writers may name an encoding of levels that they do not have.
 func TestWideDifferences(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
-		m := made{names: []string{"label", "x"}, nodes: []pq.Node{pq.Encoded(pq.Leaf(pq.Int64Type), &pq.DeltaBinaryPacked), pq.Leaf(pq.DoubleType)}}
+		m := made{names: []string{"label", "x"},
+			nodes: []pq.Node{pq.Encoded(pq.Leaf(pq.Int64Type), &pq.DeltaBinaryPacked),
+				pq.Leaf(pq.DoubleType)}}
 		var want []string
 		for _, v := range rapid.SliceOfN(rapid.Int64(), 1, 300).Draw(rt, "labels") {
 			want = append(want, fmt.Sprint(v))
@@ -232,8 +253,10 @@ func TestWideDifferences(t *testing.T) {
 			rt.Fatalf("%v: labels %v, want %v", err, d, want)
 		}
 	})
-	old := encoded(&format.PageHeader{Type: format.DataPage, UncompressedPageSize: 8, CompressedPageSize: 8, DataPageHeader: thrift.New(format.DataPageHeader{
-		NumValues: 1, Encoding: format.Plain, DefinitionLevelEncoding: format.BitPacked, RepetitionLevelEncoding: format.BitPacked})})
+	old := encoded(&format.PageHeader{Type: format.DataPage, UncompressedPageSize: 8, CompressedPageSize: 8,
+		DataPageHeader: thrift.New(format.DataPageHeader{
+			NumValues: 1, Encoding: format.Plain, DefinitionLevelEncoding: format.BitPacked,
+			RepetitionLevelEncoding: format.BitPacked})})
 	d, err := decode(crafted(format.Uncompressed, 1, append(old, make([]byte, 8)...)), reading())
 	if err != nil || sameBits(d.Points, 1, 1, []float64{0}) != "" {
 		t.Errorf("a page of an old writer: %v", err)
@@ -242,7 +265,8 @@ func TestWideDifferences(t *testing.T) {
 
 // float16 is 1 sign, 5 exponent and 10 fraction bits; the values are those of IEEE 754.
 func TestHalf(t *testing.T) {
-	for bits, want := range map[uint16]float64{0: 0, 0x8000: math.Copysign(0, -1), 1: 0x1p-24, 0x3ff: 1023 * 0x1p-24, 0x400: 0x1p-14, 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x3555: 0.333251953125,
+	for bits, want := range map[uint16]float64{0: 0, 0x8000: math.Copysign(0, -1), 1: 0x1p-24,
+		0x3ff: 1023 * 0x1p-24, 0x400: 0x1p-14, 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x3555: 0.333251953125,
 		0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
 		if got := dataset.Half(bits); math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("%04x is %v: want %v", bits, got, want)
@@ -274,22 +298,40 @@ func TestNamesThePlace(t *testing.T) {
 		column string
 		words  []string
 	}{
-		{"NaN", table(t, []string{"x", "y"}, []pq.Node{double, double}, []any{1.0, 2.0}, []any{1.0, math.NaN()}), 1, "y", []string{"NaN", "finite"}},
-		{"infinity", table(t, []string{"x"}, []pq.Node{pq.Leaf(pq.FloatType)}, []any{float32(math.Inf(-1))}), 0, "x", []string{"-Inf"}},
-		{"null", table(t, []string{"x", "y"}, []pq.Node{double, pq.Optional(double)}, []any{1.0, 2.0}, []any{1.0, 2.0}, []any{1.0, nil}), 2, "y", []string{"empty"}},
-		{"text", table(t, []string{"color", "x"}, []pq.Node{text, double}, []any{"red", 2.0}), -1, "color", []string{"text", "numbers"}},
-		{"date", table(t, []string{"day", "x"}, []pq.Node{pq.Date(), double}, []any{int32(3), 2.0}), -1, "day", []string{"DATE", "numbers"}},
-		{"decimal", table(t, []string{"price", "x"}, []pq.Node{pq.Decimal(2, 9, pq.Int32Type), double}, []any{int32(3), 2.0}), -1, "price", []string{"numbers"}},
-		{"time", table(t, []string{"at", "x"}, []pq.Node{pq.Leaf(pq.Int96Type), double}, []any{deprecated.Int96{1}, 2.0}), -1, "at", []string{"INT96"}},
-		{"large", table(t, []string{"n"}, []pq.Node{pq.Leaf(pq.Int64Type)}, []any{int64(1 << 53)}, []any{int64(1<<53 + 1)}), 1, "n", []string{"2^53"}},
-		{"large and negative", table(t, []string{"n"}, []pq.Node{pq.Leaf(pq.Int64Type)}, []any{int64(-1<<53 - 1)}), 0, "n", []string{"2^53"}},
-		{"large without a sign", table(t, []string{"n"}, []pq.Node{pq.Uint(64)}, []any{uint64(math.MaxUint64)}), 0, "n", []string{"2^53"}},
-		{"label is null", table(t, []string{"label", "x"}, []pq.Node{pq.Optional(text), double}, []any{"a", 1.0}, []any{nil, 1.0}), 1, "label", []string{"empty", "want a label"}},
-		{"label is blank", table(t, []string{"label", "x"}, []pq.Node{text, double}, []any{"a", 1.0}, []any{"", 1.0}), 1, "label", []string{"empty"}},
-		{"label is NaN", table(t, []string{"label", "x"}, []pq.Node{double, double}, []any{math.NaN(), 1.0}), 0, "label", []string{"empty"}},
-		{"id is null", table(t, []string{"id", "x"}, []pq.Node{pq.Optional(pq.Leaf(pq.Int32Type)), double}, []any{nil, 1.0}), 0, "id", []string{"empty", "want a id"}},
-		{"same ids", table(t, []string{"id", "x"}, []pq.Node{text, double}, []any{"a", 1.0}, []any{"b", 1.0}, []any{"a", 1.0}), 2, "id", []string{`"a"`, "row 0"}},
-		{"no features", table(t, []string{"label"}, []pq.Node{text}, []any{"a"}), -1, "", []string{"no feature columns"}},
+		{"NaN", table(t, []string{"x", "y"}, []pq.Node{double, double}, []any{1.0, 2.0},
+			[]any{1.0, math.NaN()}), 1, "y", []string{"NaN", "finite"}},
+		{"infinity", table(t, []string{"x"}, []pq.Node{pq.Leaf(pq.FloatType)}, []any{float32(math.Inf(-1))}),
+			0, "x", []string{"-Inf"}},
+		{"null", table(t, []string{"x", "y"}, []pq.Node{double, pq.Optional(double)}, []any{1.0, 2.0},
+			[]any{1.0, 2.0}, []any{1.0, nil}), 2, "y", []string{"empty"}},
+		{"text", table(t, []string{"color", "x"}, []pq.Node{text, double}, []any{"red", 2.0}), -1, "color",
+			[]string{"text", "numbers"}},
+		{"date", table(t, []string{"day", "x"}, []pq.Node{pq.Date(), double}, []any{int32(3), 2.0}), -1,
+			"day", []string{"DATE", "numbers"}},
+		{"decimal", table(t, []string{"price", "x"}, []pq.Node{pq.Decimal(2, 9, pq.Int32Type), double},
+			[]any{int32(3), 2.0}), -1, "price", []string{"numbers"}},
+		{"time", table(t, []string{"at", "x"}, []pq.Node{pq.Leaf(pq.Int96Type), double},
+			[]any{deprecated.Int96{1}, 2.0}), -1, "at", []string{"INT96"}},
+		{"large", table(t, []string{"n"}, []pq.Node{pq.Leaf(pq.Int64Type)}, []any{int64(1 << 53)},
+			[]any{int64(1<<53 + 1)}), 1, "n", []string{"2^53"}},
+		{"large and negative",
+			table(t, []string{"n"}, []pq.Node{pq.Leaf(pq.Int64Type)}, []any{int64(-1<<53 - 1)}), 0, "n",
+			[]string{"2^53"}},
+		{"large without a sign",
+			table(t, []string{"n"}, []pq.Node{pq.Uint(64)}, []any{uint64(math.MaxUint64)}), 0, "n",
+			[]string{"2^53"}},
+		{"label is null", table(t, []string{"label", "x"}, []pq.Node{pq.Optional(text), double},
+			[]any{"a", 1.0}, []any{nil, 1.0}), 1, "label", []string{"empty", "want a label"}},
+		{"label is blank", table(t, []string{"label", "x"}, []pq.Node{text, double}, []any{"a", 1.0},
+			[]any{"", 1.0}), 1, "label", []string{"empty"}},
+		{"label is NaN", table(t, []string{"label", "x"}, []pq.Node{double, double}, []any{math.NaN(), 1.0}),
+			0, "label", []string{"empty"}},
+		{"id is null", table(t, []string{"id", "x"}, []pq.Node{pq.Optional(pq.Leaf(pq.Int32Type)), double},
+			[]any{nil, 1.0}), 0, "id", []string{"empty", "want a id"}},
+		{"same ids", table(t, []string{"id", "x"}, []pq.Node{text, double}, []any{"a", 1.0}, []any{"b", 1.0},
+			[]any{"a", 1.0}), 2, "id", []string{`"a"`, "row 0"}},
+		{"no features", table(t, []string{"label"}, []pq.Node{text}, []any{"a"}), -1, "",
+			[]string{"no feature columns"}},
 		{"no rows", table(t, []string{"x"}, []pq.Node{double}), -1, "", []string{"no rows"}},
 		{"longer list", lists(2, 2, 3, 2), 2, "v", []string{"another length than 2"}},
 		{"shorter list", lists(2, 2, 1, 2), 2, "v", []string{"another length than 2"}},
@@ -307,7 +349,9 @@ func TestNamesThePlace(t *testing.T) {
 	m := made{names: []string{"n"}, nodes: []pq.Node{nested}}
 	_, err := decode(m.bytes(t), reading())
 	wantData(t, err, -1, "n.v.list.element.list", "lists of lists")
-	other := made{names: []string{"x"}, nodes: []pq.Node{double}, rows: []pq.Row{{pq.DoubleValue(1).Level(0, 0, 0)}}, options: []pq.WriterOption{pq.Compression(&pq.Brotli)}}
+	other := made{names: []string{"x"}, nodes: []pq.Node{double},
+		rows:    []pq.Row{{pq.DoubleValue(1).Level(0, 0, 0)}},
+		options: []pq.WriterOption{pq.Compression(&pq.Brotli)}}
 	_, err = decode(other.bytes(t), reading())
 	wantData(t, err, -1, "x", "BROTLI", "snappy, gzip, zstd or lz4_raw")
 }
@@ -343,13 +387,16 @@ func TestCheck(t *testing.T) {
 
 // A structure without lists is read like its parts.
 func TestStructures(t *testing.T) {
-	m := made{names: []string{"p"}, nodes: []pq.Node{pq.Optional(pq.Group{"x": pq.Optional(pq.Leaf(pq.DoubleType)), "y": pq.Leaf(pq.DoubleType)})},
+	m := made{names: []string{"p"},
+		nodes: []pq.Node{pq.Optional(pq.Group{"x": pq.Optional(pq.Leaf(pq.DoubleType)),
+			"y": pq.Leaf(pq.DoubleType)})},
 		rows: []pq.Row{{pq.DoubleValue(1).Level(0, 2, 0), pq.DoubleValue(2).Level(0, 1, 1)}}}
 	d, err := decode(m.bytes(t), reading())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := sameBits(d.Points, 1, 2, []float64{1, 2}); diff != "" || !slices.Equal(d.Features, []string{"p.x", "p.y"}) {
+	if diff := sameBits(d.Points, 1, 2, []float64{1, 2}); diff != "" ||
+		!slices.Equal(d.Features, []string{"p.x", "p.y"}) {
 		t.Error(diff, d.Features)
 	}
 	if !fault.IsInput(dataset.ColumnError("x", "bad")) {

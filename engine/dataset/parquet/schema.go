@@ -90,11 +90,13 @@ func (r *schemaReader) read(path []string, parent *column) error {
 		c.levels++
 	case format.Repeated:
 		if c.list {
-			return dataset.ColumnError(strings.Join(path, "."), "it has lists of lists: want numbers, or lists of numbers of one length")
+			return dataset.ColumnError(strings.Join(path, "."),
+				"it has lists of lists: want numbers, or lists of numbers of one length")
 		}
 		c.list = true
 		c.levels++
-		c.name = strings.Join(path[:max(1, len(path)-1)], ".") // a list is a group around the repeated element
+		// a list is a group around the repeated element
+		c.name = strings.Join(path[:max(1, len(path)-1)], ".")
 	}
 	if e.Type.Valid {
 		if !c.list {
@@ -126,11 +128,13 @@ func (c *column) typed(e *format.SchemaElement) {
 	switch c.kind {
 	case format.Boolean, format.Float, format.Double:
 	case format.Int32, format.Int64:
-		c.unsigned = isWhole && !whole.IsSigned || old(deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64)
+		c.unsigned = isWhole && !whole.IsSigned ||
+			old(deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64)
 		switch {
 		case logical != nil && !isWhole:
 			c.what, c.fix = "values of type "+logical.String(), "write it as double"
-		case old(deprecated.Decimal, deprecated.Date, deprecated.TimeMillis, deprecated.TimeMicros, deprecated.TimestampMillis, deprecated.TimestampMicros):
+		case old(deprecated.Decimal, deprecated.Date, deprecated.TimeMillis, deprecated.TimeMicros,
+			deprecated.TimestampMillis, deprecated.TimestampMicros):
 			c.what, c.fix = "decimals, dates or times", "write it as double"
 		}
 	case format.ByteArray:
@@ -139,7 +143,8 @@ func (c *column) typed(e *format.SchemaElement) {
 		if isHalf && e.TypeLength.V == 2 {
 			return
 		}
-		c.what, c.fix = "strings of "+strconv.Itoa(int(e.TypeLength.V))+" bytes", "write it as double, or remove it"
+		c.what, c.fix = "strings of "+strconv.Itoa(int(e.TypeLength.V))+" bytes",
+			"write it as double, or remove it"
 	default:
 		c.what, c.fix = "values of type "+c.kind.String(), "write it as double, or remove it"
 	}
@@ -201,7 +206,9 @@ func (c *column) mean(e *format.SchemaElement) {
 	}
 	wrong := c.mixed == days && c.kind != format.Int32 || c.mixed == instants && c.kind != format.Int64 ||
 		c.mixed == clocks && c.kind != format.Int32 && c.kind != format.Int64 ||
-		c.mixed == decimals && (c.scale < 0 || c.scale > 400 || c.kind == format.FixedLenByteArray && (c.length < 1 || c.length > 64)) ||
+		c.mixed == decimals &&
+			(c.scale < 0 || c.scale > 400 || c.kind == format.FixedLenByteArray &&
+				(c.length < 1 || c.length > 64)) ||
 		c.list && c.mixed != decimals
 	if wrong {
 		c.mixed = unreadable
@@ -211,7 +218,8 @@ func (c *column) mean(e *format.SchemaElement) {
 // isText reports whether a mixed table has the column as text: booleans too, as CSV has them, since
 // their kind is not that of numbers.
 func (c *column) isText() bool {
-	return c.mixed == words || c.mixed == days || c.mixed == instants || c.mixed == clocks || c.bytesAsText() || c.kind == format.Boolean && !c.list
+	return c.mixed == words || c.mixed == days || c.mixed == instants || c.mixed == clocks ||
+		c.bytesAsText() || c.kind == format.Boolean && !c.list
 }
 
 // bytesAsText reports whether values are strings of bytes of one length that have a form as text.

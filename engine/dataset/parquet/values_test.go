@@ -102,19 +102,20 @@ func TestShortPages(t *testing.T) {
 		return b
 	}
 	for name, b := range map[string][]byte{
-		"nothing":                        nil,
-		"no first value":                 head(128, 4, 2),
-		"no parts":                       head(128, 0, 2, 0),
-		"more parts than values":         head(8, 16, 2, 0),
-		"parts of no bytes":              head(128, 32, 2, 0),
-		"parts that are not equal":       head(128, 3, 2, 0),
-		"a block of a billion":           head(1<<30, 4, 2, 0),
-		"more values than allowed":       head(128, 4, 1000, 0),
-		"no block":                       head(128, 4, 2, 0),
-		"no widths":                      append(head(128, 4, 2, 0), 1, 8),
-		"a width of 65":                  append(head(128, 4, 2, 0), 1, 65, 0, 0, 0),
-		"a miniblock that ends early":    append(head(128, 4, 2, 0), 1, 8, 0, 0, 0, 7),
-		"a minimum difference too large": append(head(128, 4, 2, 0), "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"...),
+		"nothing":                     nil,
+		"no first value":              head(128, 4, 2),
+		"no parts":                    head(128, 0, 2, 0),
+		"more parts than values":      head(8, 16, 2, 0),
+		"parts of no bytes":           head(128, 32, 2, 0),
+		"parts that are not equal":    head(128, 3, 2, 0),
+		"a block of a billion":        head(1<<30, 4, 2, 0),
+		"more values than allowed":    head(128, 4, 1000, 0),
+		"no block":                    head(128, 4, 2, 0),
+		"no widths":                   append(head(128, 4, 2, 0), 1, 8),
+		"a width of 65":               append(head(128, 4, 2, 0), 1, 65, 0, 0, 0),
+		"a miniblock that ends early": append(head(128, 4, 2, 0), 1, 8, 0, 0, 0, 7),
+		"a minimum difference too large": append(head(128, 4, 2, 0),
+			"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"...),
 	} {
 		d, err := newDelta(b, 100)
 		if err == nil {

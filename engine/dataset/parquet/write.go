@@ -38,7 +38,8 @@ func write(out io.Writer, columns []string, next func() (dataset.Rows, error)) e
 // schema writes the columns to the schema: id, the numbers, label.
 func (w *writer) schema(ids, labels bool) {
 	element := func(name string, kind format.Type) format.SchemaElement {
-		return format.SchemaElement{Name: name, Type: thrift.New(kind), RepetitionType: thrift.New(format.Required)}
+		return format.SchemaElement{Name: name, Type: thrift.New(kind),
+			RepetitionType: thrift.New(format.Required)}
 	}
 	text := func(name string) format.SchemaElement {
 		e := element(name, format.ByteArray)
@@ -64,7 +65,8 @@ func (w *writer) flush(rows dataset.Rows, n int) error {
 	if w.meta.Schema == nil {
 		w.schema(rows.IDs != nil, rows.Labels != nil)
 	}
-	g := format.RowGroup{NumRows: int64(n), FileOffset: w.at, Ordinal: int16(min(len(w.meta.RowGroups), math.MaxInt16))}
+	g := format.RowGroup{NumRows: int64(n), FileOffset: w.at,
+		Ordinal: int16(min(len(w.meta.RowGroups), math.MaxInt16))}
 	d := len(w.columns)
 	number := func(j int) func(b []byte, i int) []byte {
 		return func(b []byte, i int) []byte {
@@ -101,7 +103,8 @@ func (w *writer) flush(rows dataset.Rows, n int) error {
 }
 
 // chunk writes a column of n rows; value appends the value of row i.
-func (w *writer) chunk(e *format.SchemaElement, n int, value func(b []byte, i int) []byte) (format.ColumnChunk, error) {
+func (w *writer) chunk(e *format.SchemaElement, n int,
+	value func(b []byte, i int) []byte) (format.ColumnChunk, error) {
 	start := w.at
 	page := make([]byte, 0, min(pageBytes+64, 9*n))
 	for i := 0; i < n; {
@@ -116,7 +119,8 @@ func (w *writer) chunk(e *format.SchemaElement, n int, value func(b []byte, i in
 	}
 	size := w.at - start
 	return format.ColumnChunk{MetaData: format.ColumnMetaData{
-		Type: e.Type.V, Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{e.Name}, Codec: format.Uncompressed,
+		Type: e.Type.V, Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{e.Name},
+		Codec:     format.Uncompressed,
 		NumValues: int64(n), TotalUncompressedSize: size, TotalCompressedSize: size, DataPageOffset: start,
 	}}, nil
 }
@@ -124,7 +128,8 @@ func (w *writer) chunk(e *format.SchemaElement, n int, value func(b []byte, i in
 // page writes a page of n plain values.
 func (w *writer) page(b []byte, n int) error {
 	head, err := thrift.Marshal(&thrift.CompactProtocol{}, &format.PageHeader{
-		Type: format.DataPage, UncompressedPageSize: int32(len(b)), CompressedPageSize: int32(len(b)), CRC: int32(crc32.ChecksumIEEE(b)),
+		Type: format.DataPage, UncompressedPageSize: int32(len(b)), CompressedPageSize: int32(len(b)),
+		CRC: int32(crc32.ChecksumIEEE(b)),
 		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: int32(n), Encoding: format.Plain,
 			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}),
 	})

@@ -108,7 +108,8 @@ func TestOthersReadIt(t *testing.T) {
 				want = append(want, pq.ValueOf(data.Labels[i]))
 			}
 			if !slices.EqualFunc(row, want, func(a, b pq.Value) bool {
-				return pq.Equal(a, b) && (a.Kind() != pq.Double || math.Float64bits(a.Double()) == math.Float64bits(b.Double()))
+				return pq.Equal(a, b) &&
+					(a.Kind() != pq.Double || math.Float64bits(a.Double()) == math.Float64bits(b.Double()))
 			}) {
 				rt.Fatalf("row %d is %v: want %v", i, row, want)
 			}
@@ -192,7 +193,9 @@ func TestWriteNoRows(t *testing.T) {
 func TestSameNames(t *testing.T) {
 	x := &points.Dense{N: 1, D: 2, Data: []float64{1, 2}}
 	for _, d := range []*dataset.Data{
-		{Points: x, Features: []string{"a", "a"}}, {Points: x, Features: []string{"a", "id"}, IDs: []string{"p"}}, {Points: x, Features: []string{"label", "a"}, Labels: []string{"p"}},
+		{Points: x, Features: []string{"a", "a"}},
+		{Points: x, Features: []string{"a", "id"}, IDs: []string{"p"}},
+		{Points: x, Features: []string{"label", "a"}, Labels: []string{"p"}},
 		{Points: x, Features: []string{"a", ""}},
 	} {
 		path := filepath.Join(t.TempDir(), "data.parquet")
@@ -214,7 +217,8 @@ func TestFailureLeavesNothing(t *testing.T) {
 	for _, last := range []struct {
 		rows dataset.Rows
 		err  error
-	}{{err: context.Canceled}, {rows: bad}, {rows: dataset.Rows{Data: make([]float64, 3), IDs: []string{"a"}}}} {
+	}{{err: context.Canceled}, {rows: bad},
+		{rows: dataset.Rows{Data: make([]float64, 3), IDs: []string{"a"}}}} {
 		for _, old := range []string{"", "old"} {
 			os.Remove(path)
 			if old != "" {

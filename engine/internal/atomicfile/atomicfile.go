@@ -93,7 +93,8 @@ func resolve(path string) (target string, mode fs.FileMode, direct bool, err err
 	case !info.Mode().IsRegular():
 		return target, 0, true, nil
 	case info.Mode().Perm()&0o222 == 0:
-		return "", 0, false, fault.Data(path, "cannot write: the file is write-protected: %w", fs.ErrPermission)
+		return "", 0, false,
+			fault.Data(path, "cannot write: the file is write-protected: %w", fs.ErrPermission)
 	}
 	return target, info.Mode().Perm(), false, nil
 }

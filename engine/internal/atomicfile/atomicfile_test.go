@@ -180,7 +180,8 @@ func TestDeviceIsWrittenDirectly(t *testing.T) {
 
 func TestCannotWrite(t *testing.T) {
 	dir := t.TempDir()
-	file, protected, readOnly := filepath.Join(dir, "file"), filepath.Join(dir, "protected"), filepath.Join(dir, "ro")
+	file, protected, readOnly := filepath.Join(dir, "file"), filepath.Join(dir, "protected"),
+		filepath.Join(dir, "ro")
 	for _, p := range []string{file, protected} {
 		if err := Write(p, text("keep")); err != nil {
 			t.Fatal(err)
@@ -245,7 +246,8 @@ func TestDanglingLink(t *testing.T) {
 		if err := Write(path, text("new")); err != nil {
 			t.Fatal(err)
 		}
-		if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 || content(t, path) != "new" {
+		if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 ||
+			content(t, path) != "new" {
 			t.Errorf("%s is no link to the new file: %v, %v", path, info, err)
 		}
 	}

@@ -28,7 +28,8 @@ func TestStaleIsRemoved(t *testing.T) {
 	for _, target := range []string{"out.csv", long} {
 		dir := t.TempDir()
 		_, prefix := temporaryPrefix(target)
-		stay := []string{".other.csv.tmp-abc", "." + target[:min(len(target), 64)] + ".tmp-abc", prefix, prefix + "ABC", prefix + "a.b", prefix + strings.Repeat("a", 14), "x" + prefix + "abc"}
+		stay := []string{".other.csv.tmp-abc", "." + target[:min(len(target), 64)] + ".tmp-abc", prefix,
+			prefix + "ABC", prefix + "a.b", prefix + strings.Repeat("a", 14), "x" + prefix + "abc"}
 		for _, name := range stay {
 			put(t, filepath.Join(dir, name))
 		}
@@ -42,7 +43,8 @@ func TestStaleIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := entries(t, dir)
-		for _, f := range []func(io.Writer) error{text("new"), func(io.Writer) error { return errors.New("f") }} {
+		for _, f := range []func(io.Writer) error{text("new"),
+			func(io.Writer) error { return errors.New("f") }} {
 			for _, name := range []string{prefix + "0", prefix + "3w5e11264sgsf"} {
 				put(t, filepath.Join(dir, name))
 			}

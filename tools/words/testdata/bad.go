@@ -1,11 +1,7 @@
 // Package bad has words that are not used: colours.
 package bad
 
-import (
-	_ "embed"
-
-	_ "example.org/colour"
-)
+import _ "example.org/colour"
 
 // Centre is the middle. It is mended
 // anew.

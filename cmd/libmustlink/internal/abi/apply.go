@@ -82,7 +82,8 @@ func GramMatrix(e *engine.Engine, m *mustlink.Model, p, q *Points, c *Control, o
 			return err
 		}
 		raw := k.RawMatrix()
-		return out.write(ctx, e, 0, blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data})
+		return out.write(ctx, e, 0,
+			blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data})
 	})
 }
 
@@ -131,7 +132,8 @@ func Export(e *engine.Engine, m *mustlink.Model, path, precision string) error {
 	if !slices.Contains(export.Formats(), format) {
 		return &fault.ParamError{Param: "path", Value: path, Want: "a name that ends in .onnx, .json or .sql"}
 	}
-	o := export.ONNXOptions{Precision: export.Precision(precision), Limits: export.Limits{Memory: e.MemoryLimit()}}
+	o := export.ONNXOptions{Precision: export.Precision(precision),
+		Limits: export.Limits{Memory: e.MemoryLimit()}}
 	return dataset.Atomic(path, func(w io.Writer) error {
 		_, err := export.Write(context.Background(), w, m, format, export.Options{ONNXOptions: o})
 		return err
@@ -139,7 +141,8 @@ func Export(e *engine.Engine, m *mustlink.Model, path, precision string) error {
 }
 
 // NewIndex implements mustlink_index_new.
-func NewIndex(e *engine.Engine, p *Points, neighbors int64, seed uint64, c *Control) (*neighborindex.Searcher, error) {
+func NewIndex(e *engine.Engine, p *Points, neighbors int64, seed uint64,
+	c *Control) (*neighborindex.Searcher, error) {
 	rows, err := p.matrix(true)
 	if err != nil {
 		return nil, err
@@ -162,7 +165,8 @@ func fingerprint(rows blas.Matrix) string {
 }
 
 // LoadIndex implements mustlink_index_load; m is nil for no model.
-func LoadIndex(e *engine.Engine, path string, m *mustlink.Model, p *Points, c *Control) (*neighborindex.Searcher, error) {
+func LoadIndex(e *engine.Engine, path string, m *mustlink.Model, p *Points,
+	c *Control) (*neighborindex.Searcher, error) {
 	rows, err := p.matrix(true)
 	if err != nil {
 		return nil, err
@@ -185,7 +189,8 @@ func LoadIndex(e *engine.Engine, path string, m *mustlink.Model, p *Points, c *C
 // belongs returns an error unless the index is of the model, if there is one, and of the rows. A
 // file of the command has the digest of the rows that the model took, not of their coordinates, so
 // the cells of these are compared.
-func belongs(ctx context.Context, e *engine.Engine, x *neighborindex.Index, m *mustlink.Model, rows blas.Matrix) error {
+func belongs(ctx context.Context, e *engine.Engine, x *neighborindex.Index, m *mustlink.Model,
+	rows blas.Matrix) error {
 	of := x.Source()
 	if m != nil && of.Model != "" {
 		digest, err := m.Record().Digest()
@@ -200,13 +205,15 @@ func belongs(ctx context.Context, e *engine.Engine, x *neighborindex.Index, m *m
 	case of.Data == fingerprint(rows):
 		return nil
 	case of.Model == "":
-		return fault.Data("", "it is the index of other rows: want those that it was made from, as the same model gives them")
+		return fault.Data("",
+			"it is the index of other rows: want those that it was made from, as the same model gives them")
 	}
 	return x.Verify(ctx, e, rows)
 }
 
 // Search implements mustlink_index_search.
-func Search(s *neighborindex.Searcher, p *Points, k int64, recall float64, c *Control, neighbor, distance unsafe.Pointer, measured *float64) error {
+func Search(s *neighborindex.Searcher, p *Points, k int64, recall float64, c *Control, neighbor,
+	distance unsafe.Pointer, measured *float64) error {
 	rows, err := p.matrix(false)
 	if err != nil {
 		return err
@@ -223,7 +230,8 @@ func Search(s *neighborindex.Searcher, p *Points, k int64, recall float64, c *Co
 		if err != nil {
 			return err
 		}
-		rows, distances := list[int64](neighbor, int64(len(index))), list[float64](distance, int64(len(index)))
+		rows, distances := list[int64](neighbor, int64(len(index))),
+			list[float64](distance, int64(len(index)))
 		for at, i := range index {
 			rows[at], distances[at] = int64(i), math.Sqrt(squared[at])
 		}

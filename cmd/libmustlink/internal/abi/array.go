@@ -39,7 +39,8 @@ func (a *Array) check(what string) error {
 	case Float32:
 		size = 4
 	default:
-		return argument("element type of %s is %d: want %d (float64) or %d (float32)", what, a.Type, Float64, Float32)
+		return argument("element type of %s is %d: want %d (float64) or %d (float32)", what, a.Type, Float64,
+			Float32)
 	}
 	if a.Rows < 0 || a.Cols < 0 {
 		return argument("%s has %d rows and %d columns: want numbers >= 0", what, a.Rows, a.Cols)
@@ -61,18 +62,21 @@ func (a *Array) checkStrides(what string, most int64) error {
 	byRows := a.ColStride >= 1 && (a.Rows == 1 || fits(a.Cols-1, a.ColStride, a.RowStride))
 	byColumns := a.RowStride >= 1 && (a.Cols == 1 || fits(a.Rows-1, a.RowStride, a.ColStride))
 	if !byRows && !byColumns {
-		return argument("strides of %s, %d x %d, are %d between rows and %d between columns: want numbers >= 1 with which no two elements overlap",
+		return argument("strides of %s, %d x %d, are %d between rows and %d between columns: want numbers "+
+			">= 1 with which no two elements overlap",
 			what, a.Rows, a.Cols, a.RowStride, a.ColStride)
 	}
 	room := most - 1
 	for _, side := range [][2]int64{{a.Rows - 1, a.RowStride}, {a.Cols - 1, a.ColStride}} {
 		if side[0] > 0 && side[1] > room/side[0] {
-			return argument("%s, %d x %d with strides %d and %d, is larger than memory: want fewer rows or columns", what, a.Rows, a.Cols, a.RowStride, a.ColStride)
+			return argument("%s, %d x %d with strides %d and %d, is larger than memory: want fewer rows or "+
+				"columns", what, a.Rows, a.Cols, a.RowStride, a.ColStride)
 		}
 		room -= side[0] * side[1]
 	}
 	if a.Rows > most/a.Cols {
-		return argument("%s, %d x %d, is larger than memory: want fewer rows or columns", what, a.Rows, a.Cols)
+		return argument("%s, %d x %d, is larger than memory: want fewer rows or columns", what, a.Rows,
+			a.Cols)
 	}
 	return nil
 }
@@ -223,11 +227,13 @@ func (p *Points) table(keep, gaps bool, features []string) (*mustlink.Table, err
 		return nil, err
 	}
 	if features != nil && d.Features != nil {
-		return nil, &fault.ParamError{Param: "features", Value: features, Want: "no such option with a table, whose columns have names"}
+		return nil, &fault.ParamError{Param: "features", Value: features,
+			Want: "no such option with a table, whose columns have names"}
 	}
 	if features != nil {
 		if len(features) != d.Points.Dim() {
-			return nil, &fault.ShapeError{What: "number of names of features", Got: len(features), Want: itoa(d.Points.Dim())}
+			return nil, &fault.ShapeError{What: "number of names of features", Got: len(features),
+				Want: itoa(d.Points.Dim())}
 		}
 		d.Features = features
 	}
@@ -266,7 +272,9 @@ func (p *Points) unchecked(keep bool) (*dataset.Data, error) {
 		return dataOf(p.sparse(keep))
 	case Dense, Gram:
 	default:
-		return nil, argument("kind of points is %d: want %d (dense), %d (sparse), %d (Gram matrix) or %d (table)", p.Kind, Dense, Sparse, Gram, Table)
+		return nil, argument(
+			"kind of points is %d: want %d (dense), %d (sparse), %d (Gram matrix) or %d (table)", p.Kind,
+			Dense, Sparse, Gram, Table)
 	}
 	if err := p.check("the points"); err != nil {
 		return nil, err
@@ -310,7 +318,9 @@ func (p *Points) sparse(keep bool) (points.Points, error) {
 	start := make([]int, p.Rows+1)
 	for i, at := range list[int64](p.RowStart, p.Rows+1) {
 		if start[i] = int(at); i > 0 && start[i] < start[i-1] || start[0] != 0 {
-			return nil, argument("row_start of sparse points is %d at row %d: want 0 first and no number below the one before", at, i)
+			return nil, argument(
+				"row_start of sparse points is %d at row %d: want 0 first and no number below the one before",
+				at, i)
 		}
 	}
 	count := int64(start[p.Rows])

@@ -101,7 +101,8 @@ func TestKeep(t *testing.T) {
 // Every bad array is an error of the calling program.
 func TestBadArrays(t *testing.T) {
 	memory := make([]float64, 12)
-	good := Array{Type: Float64, Rows: 3, Cols: 4, Data: unsafe.Pointer(&memory[0]), RowStride: 4, ColStride: 1}
+	good := Array{Type: Float64, Rows: 3, Cols: 4, Data: unsafe.Pointer(&memory[0]), RowStride: 4,
+		ColStride: 1}
 	for name, change := range map[string]func(*Array){
 		"type":             func(a *Array) { a.Type = 3 },
 		"negative rows":    func(a *Array) { a.Rows = -1 },

@@ -182,7 +182,8 @@ func free[T any](h *Handles, number uintptr, kind string) error {
 func of[T any](h *Handles, number uintptr, kind string) (T, error) {
 	object, ok := h.objects[number].(T)
 	if !ok {
-		return object, &Error{BadHandle, fmt.Sprintf("handle %d is not %s: want one that exists and was not freed", number, kind)}
+		return object, &Error{BadHandle,
+			fmt.Sprintf("handle %d is not %s: want one that exists and was not freed", number, kind)}
 	}
 	return object, nil
 }

@@ -21,14 +21,17 @@ import (
 // NewEngine implements mustlink_engine_new.
 func NewEngine(version int32, options string) (*engine.Engine, error) {
 	if version != Version {
-		return nil, &Error{BadVersion, fmt.Sprintf("the program was compiled for version %d of the interface: want %d, the version of this library; install the matching library", version, Version)}
+		return nil, &Error{BadVersion,
+			fmt.Sprintf("the program was compiled for version %d of the interface: want %d, the version of "+
+				"this library; install the matching library", version, Version)}
 	}
 	var o engineOptions
 	if err := parse(options, &o); err != nil {
 		return nil, err
 	}
 	if o.BLASThreads < 0 {
-		return nil, &fault.ParamError{Param: "blas_threads", Value: o.BLASThreads, Want: "a number >= 0 (0 for as many as workers)"}
+		return nil, &fault.ParamError{Param: "blas_threads", Value: o.BLASThreads,
+			Want: "a number >= 0 (0 for as many as workers)"}
 	}
 	threads := o.BLASThreads
 	if threads == 0 {
@@ -61,9 +64,11 @@ type engineInfo struct {
 // EngineInfo implements mustlink_engine_info.
 func EngineInfo(e *engine.Engine) any {
 	info := engineInfo{
-		ABI: Version, Version: catalog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, BuildTags: buildTags(),
-		Backend: e.Backend().Name(), BackendDetail: e.Backend().Describe(), Advice: blas.Advice(e.Backend()), Backends: backends.Names(),
-		Workers: e.Workers(), MemoryLimit: e.MemoryLimit(),
+		ABI: Version, Version: catalog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" +
+			runtime.GOARCH, BuildTags: buildTags(),
+		Backend: e.Backend().Name(), BackendDetail: e.Backend().Describe(), Advice: blas.Advice(e.Backend()),
+		Backends: backends.Names(),
+		Workers:  e.Workers(), MemoryLimit: e.MemoryLimit(),
 	}
 	for _, l := range asm.Supported() {
 		info.SIMDLevels = append(info.SIMDLevels, l.String())
@@ -114,10 +119,12 @@ type parameterInfo struct {
 func Methods() any {
 	var out []methodInfo
 	for _, m := range catalog.Methods() {
-		info := methodInfo{m.Name, m.Summary, m.Paper, m.DefaultKernel, m.Baseline, m.UsesCannotLinks, m.UsesTriplets, m.UsesTargets, m.Pairwise, nil}
+		info := methodInfo{m.Name, m.Summary, m.Paper, m.DefaultKernel, m.Baseline, m.UsesCannotLinks,
+			m.UsesTriplets, m.UsesTargets, m.Pairwise, nil}
 		info.Parameters = []parameterInfo{}
 		for _, p := range m.Parameters {
-			one := parameterInfo{Name: p.Name, Default: p.Default, Help: p.Help, Type: string(p.Type), Range: p.Range}
+			one := parameterInfo{Name: p.Name, Default: p.Default, Help: p.Help, Type: string(p.Type),
+				Range: p.Range}
 			for _, c := range slices.Concat(p.Choices, p.Words) {
 				one.Choices = append(one.Choices, c.Name)
 			}
@@ -178,7 +185,8 @@ type columnInfo struct {
 // columnsOf returns the columns of the table of a model's fit.
 func columnsOf(m *mustlink.Model) (list []columnInfo) {
 	for _, c := range m.Record().Columns {
-		list = append(list, columnInfo{c.Name, string(c.Kind), c.Missing, c.Distinct, c.Range(), c.Example, c.Outputs, c.Does, c.Warning})
+		list = append(list, columnInfo{c.Name, string(c.Kind), c.Missing, c.Distinct, c.Range(), c.Example,
+			c.Outputs, c.Does, c.Warning})
 	}
 	return list
 }
@@ -187,8 +195,11 @@ func columnsOf(m *mustlink.Model) (list []columnInfo) {
 func ModelInfo(m *mustlink.Model) any {
 	d := m.Describe()
 	info := modelInfo{
-		Method: d.Method, Chosen: d.Chosen, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns, Features: d.Features, Scaling: d.Preparation, Columns: columnsOf(m), Prepared: d.Prepared, LeftOut: m.Record().LeftOut,
-		Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(), Notices: d.Notices,
+		Method: d.Method, Chosen: d.Chosen, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns,
+		Features: d.Features, Scaling: d.Preparation, Columns: columnsOf(m), Prepared: d.Prepared,
+		LeftOut:   m.Record().LeftOut,
+		Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(),
+		Notices: d.Notices,
 		Figures: map[string]any{}, Fingerprint: d.Fingerprint, LibraryVersion: d.Version, Build: d.Build,
 	}
 	if v := m.Verdict(); v != nil {

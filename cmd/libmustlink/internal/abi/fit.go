@@ -19,7 +19,8 @@ import (
 )
 
 // Fit implements mustlink_fit.
-func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Links, c *Control) (*mustlink.Model, error) {
+func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Links,
+	c *Control) (*mustlink.Model, error) {
 	var o fitOptions
 	if err := parse(options, &o); err != nil {
 		return nil, err
@@ -30,7 +31,8 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 	}
 	// Options are checked before points are copied.
 	files := &catalog.Files{}
-	if _, err := method.New(catalog.Config{Files: files, Kernel: o.Kernel, Params: o.params(), Seed: o.seed(), MemoryLimit: e.MemoryLimit()}); err != nil {
+	if _, err := method.New(catalog.Config{Files: files, Kernel: o.Kernel, Params: o.params(), Seed: o.seed(),
+		MemoryLimit: e.MemoryLimit()}); err != nil {
 		return nil, err
 	}
 	preparing, err := o.preparing()
@@ -52,18 +54,21 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 	if err != nil {
 		return nil, err
 	}
-	return runFit(turns, c, func(ctx context.Context, progress algorithms.ProgressFunc) (*mustlink.Model, error) {
-		all := append(o.options(name), preparing(p.Kind), mustlink.Engine(e), mustlink.ParamFiles(files),
-			mustlink.OnProgress(progress))
-		if list := l.triplets(); list != nil {
-			all = append(all, mustlink.Triplets(list))
-		}
-		return mustlink.Fit(ctx, table, set, all...)
-	})
+	return runFit(turns, c,
+		func(ctx context.Context, progress algorithms.ProgressFunc) (*mustlink.Model, error) {
+			all := append(o.options(name), preparing(p.Kind), mustlink.Engine(e), mustlink.ParamFiles(files),
+				mustlink.OnProgress(progress))
+			if list := l.triplets(); list != nil {
+				all = append(all, mustlink.Triplets(list))
+			}
+			return mustlink.Fit(ctx, table, set, all...)
+		})
 }
 
 // runFit waits for a turn and computes a model, under the given control.
-func runFit(turns Turns, c *Control, work func(context.Context, algorithms.ProgressFunc) (*mustlink.Model, error)) (m *mustlink.Model, err error) {
+func runFit(turns Turns, c *Control,
+	work func(context.Context, algorithms.ProgressFunc) (*mustlink.Model, error)) (m *mustlink.Model,
+	err error) {
 	err = c.run(func(ctx context.Context, progress algorithms.ProgressFunc) error {
 		return turns.Take(ctx, func() error {
 			m, err = work(ctx, progress)
@@ -74,7 +79,8 @@ func runFit(turns Turns, c *Control, work func(context.Context, algorithms.Progr
 }
 
 // Update implements mustlink_update.
-func Update(turns Turns, old *mustlink.Model, options string, p *Points, l *Links, c *Control) (*mustlink.Model, error) {
+func Update(turns Turns, old *mustlink.Model, options string, p *Points, l *Links,
+	c *Control) (*mustlink.Model, error) {
 	var o updateOptions
 	if err := parse(options, &o); err != nil {
 		return nil, err
@@ -83,9 +89,10 @@ func Update(turns Turns, old *mustlink.Model, options string, p *Points, l *Link
 		return nil, err
 	}
 	if o.DropLast != 0 {
-		return runFit(turns, c, func(ctx context.Context, _ algorithms.ProgressFunc) (*mustlink.Model, error) {
-			return old.DropLast(ctx, o.DropLast)
-		})
+		return runFit(turns, c,
+			func(ctx context.Context, _ algorithms.ProgressFunc) (*mustlink.Model, error) {
+				return old.DropLast(ctx, o.DropLast)
+			})
 	}
 	method, err := catalog.Lookup(old.Describe().Method)
 	if err != nil {
@@ -264,7 +271,9 @@ func (o *fitOptions) preparing() (func(kind int32) mustlink.Option, error) {
 	case o.Standardize && o.TFIDF:
 		return nil, &fault.ParamError{Param: "standardize", Value: true, Want: "one of standardize and tfidf"}
 	case asked && (strict || o.TFIDF):
-		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare, Want: "no kinds, impute, indicators, scale, levels, cyclic, text and gram with prepare none or tfidf"}
+		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare,
+			Want: "no kinds, impute, indicators, scale, levels, cyclic, text and gram with prepare none or " +
+				"tfidf"}
 	case o.Standardize && p.Scale != "" && p.Scale != standardize:
 		return nil, &fault.ParamError{Param: "scale", Value: p.Scale, Want: "one of standardize and scale"}
 	case o.TFIDF:
@@ -315,8 +324,11 @@ func (o *fitOptions) method(name string, l *Links) (catalog.Method, error) {
 		return catalog.Lookup(name)
 	}
 	if len(o.Params) > 0 {
-		return catalog.Method{}, &fault.ParamError{Param: "params", Value: "given", Want: "none with the method auto, as parameters belong to a method"}
+		return catalog.Method{},
+			&fault.ParamError{Param: "params", Value: "given",
+				Want: "none with the method auto, as parameters belong to a method"}
 	}
-	choice, err := catalog.Choose(nil, catalog.Lesson{Triplets: l.triplets(), Quadruplets: o.quadruplets(), Targets: o.Targets})
+	choice, err := catalog.Choose(nil,
+		catalog.Lesson{Triplets: l.triplets(), Quadruplets: o.quadruplets(), Targets: o.Targets})
 	return choice.Method, err
 }

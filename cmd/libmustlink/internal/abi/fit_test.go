@@ -47,7 +47,9 @@ func problem() ([]float64, []int64) {
 }
 
 func pointsIn(x []float64) *Points {
-	return &Points{Kind: Dense, Array: Array{Type: Float64, Rows: int64(len(x) / d), Cols: d, Data: unsafe.Pointer(&x[0]), RowStride: d, ColStride: 1}}
+	return &Points{Kind: Dense,
+		Array: Array{Type: Float64, Rows: int64(len(x) / d), Cols: d, Data: unsafe.Pointer(&x[0]),
+			RowStride: d, ColStride: 1}}
 }
 
 // sampled returns 30 links of each kind.
@@ -110,12 +112,14 @@ func TestEveryMethod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Fit(NewTurns(), e, m.Name, optionsFor(m, `"seed": 9, "prepare": "none"`), pointsIn(x), known, nil)
+			got, err := Fit(NewTurns(), e, m.Name, optionsFor(m, `"seed": 9, "prepare": "none"`), pointsIn(x),
+				known, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			out := make([]float64, n*want.Dim())
-			to := &Array{Type: Float64, Rows: n, Cols: int64(want.Dim()), Data: unsafe.Pointer(&out[0]), RowStride: int64(want.Dim()), ColStride: 1}
+			to := &Array{Type: Float64, Rows: n, Cols: int64(want.Dim()), Data: unsafe.Pointer(&out[0]),
+				RowStride: int64(want.Dim()), ColStride: 1}
 			if err := Embed(e, got, pointsIn(x), nil, to); err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +133,8 @@ func TestEveryMethod(t *testing.T) {
 			wrong := slices.Clone(x)
 			wrong[len(wrong)-1] = math.NaN()
 			var bad *fault.DataError
-			if err := Embed(e, got, pointsIn(wrong), nil, to); !errors.As(err, &bad) || bad.Row != n-1 || bad.Column != strconv.Itoa(d-1) {
+			if err := Embed(e, got, pointsIn(wrong), nil, to); !errors.As(err, &bad) || bad.Row != n-1 ||
+				bad.Column != strconv.Itoa(d-1) {
 				t.Fatalf("a NaN gave %v: want an error that names row %d, column %d", err, n-1, d-1)
 			}
 		})
@@ -164,7 +169,9 @@ func TestNoMemoryIsKept(t *testing.T) {
 func gramOf(t *testing.T, e *engine.Engine, fitted *mustlink.Model, x []float64) []float64 {
 	t.Helper()
 	out := make([]float64, n*n)
-	if err := GramMatrix(e, fitted, pointsIn(x), nil, nil, &Array{Type: Float64, Rows: n, Cols: n, Data: unsafe.Pointer(&out[0]), RowStride: n, ColStride: 1}); err != nil {
+	if err := GramMatrix(e, fitted, pointsIn(x), nil, nil,
+		&Array{Type: Float64, Rows: n, Cols: n, Data: unsafe.Pointer(&out[0]), RowStride: n,
+			ColStride: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -176,22 +183,23 @@ func TestOptions(t *testing.T) {
 	x, label := problem()
 	known := &Links{Rows: n, Group: unsafe.Pointer(&label[0])}
 	for options, word := range map[string]string{
-		`{"kernels": "linear"}`:                    "kernels",
-		`[]`:                                       "object",
-		`{`:                                        "options",
-		`{} 1`:                                     "more",
-		`{"params": {"dims": null}}`:               "want a text",
-		`{"params": {"dims": {}}}`:                 "want a text",
-		`{"params": {"dim": 1}}`:                   "dims",
-		`{"params": {"dims": "-1"}}`:               "dims",
-		`{"seed": -1}`:                             "seed",
-		`{"kernel": "rbg"}`:                        "rbf",
-		`{"standardize": true, "tfidf": true}`:     "one of",
-		`{"features": ["a"]}`:                      "names of features",
-		`{"quadruplets": [[0, 1, 2]]}`:             "four rows",
-		`{"quadruplets": [[0, 1, 2, 0.5]]}`:        "four rows",
-		`{"quadruplets": [[0, 1, 2, 3]]}`:          "krca does not learn from them",
-		`{"targets": [1, 2]}`:                      "number of targets is 2: want none: krca does not learn from them",
+		`{"kernels": "linear"}`:                "kernels",
+		`[]`:                                   "object",
+		`{`:                                    "options",
+		`{} 1`:                                 "more",
+		`{"params": {"dims": null}}`:           "want a text",
+		`{"params": {"dims": {}}}`:             "want a text",
+		`{"params": {"dim": 1}}`:               "dims",
+		`{"params": {"dims": "-1"}}`:           "dims",
+		`{"seed": -1}`:                         "seed",
+		`{"kernel": "rbg"}`:                    "rbf",
+		`{"standardize": true, "tfidf": true}`: "one of",
+		`{"features": ["a"]}`:                  "names of features",
+		`{"quadruplets": [[0, 1, 2]]}`:         "four rows",
+		`{"quadruplets": [[0, 1, 2, 0.5]]}`:    "four rows",
+		`{"quadruplets": [[0, 1, 2, 3]]}`:      "krca does not learn from them",
+		`{"targets": [1, 2]}`: "number of targets is 2: want none: krca does not " +
+			"learn from them",
 		`{"targets": ["high"]}`:                    "targets",
 		`{"params": {"eps": 1, "eps_rel": "0.1"}}`: "eps",
 	} {
@@ -211,7 +219,9 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%.40s: error %v (code %d): want one with %q", options, err, CodeOf(err), word)
 		}
 	}
-	fitted, err := Fit(NewTurns(), e, "krca", `{"params": {"dims": 2, "eps_rel": 1e-2, "form": "spectral"}, "standardize": true}`, pointsIn(x), known, nil)
+	fitted, err := Fit(NewTurns(), e, "krca",
+		`{"params": {"dims": 2, "eps_rel": 1e-2, "form": "spectral"}, "standardize": true}`, pointsIn(x),
+		known, nil)
 	if err != nil || fitted.Dim() != 2 || fitted.Record().Scaling == nil {
 		t.Errorf("model %+v, error %v", fitted, err)
 	}
@@ -233,7 +243,10 @@ func TestControl(t *testing.T) {
 	if err := (&Control{Cancel: &flag}).run(forever); !errors.Is(err, context.Canceled) {
 		t.Errorf("the flag gave %v", err)
 	}
-	if err := (&Control{Cancel: &flag}).run(func(context.Context, algorithms.ProgressFunc) error { t.Error("work began"); return nil }); CodeOf(err) != Canceled {
+	if err := (&Control{Cancel: &flag}).run(func(context.Context, algorithms.ProgressFunc) error {
+		t.Error("work began")
+		return nil
+	}); CodeOf(err) != Canceled {
 		t.Errorf("a flag that was set before gave %v", err)
 	}
 	reports := 0

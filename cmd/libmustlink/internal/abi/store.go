@@ -25,7 +25,8 @@ func (b *Buffer) check() error {
 	case b.Capacity < 0:
 		return argument("the capacity of the buffer is %d: want a number >= 0", b.Capacity)
 	case b.Data == nil && b.Capacity > 0:
-		return argument("the buffer is NULL and its capacity is %d: want a pointer, or a capacity of 0", b.Capacity)
+		return argument("the buffer is NULL and its capacity is %d: want a pointer, or a capacity of 0",
+			b.Capacity)
 	}
 	return nil
 }
@@ -89,7 +90,8 @@ func Load(e *engine.Engine, path string) (*mustlink.Model, error) {
 // LoadBytes implements mustlink_load_bytes.
 func LoadBytes(e *engine.Engine, data unsafe.Pointer, size int64) (*mustlink.Model, error) {
 	if size < 0 || size > 0 && data == nil {
-		return nil, argument("the bytes of the model are NULL or their number is %d: want a pointer and a number >= 0", size)
+		return nil, argument(
+			"the bytes of the model are NULL or their number is %d: want a pointer and a number >= 0", size)
 	}
 	return mustlink.LoadFrom(bytes.NewReader(list[byte](data, size)), size, mustlink.Engine(e))
 }

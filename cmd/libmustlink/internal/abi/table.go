@@ -29,7 +29,8 @@ type Column struct {
 func (p *Points) columns(keep bool) (*dataset.Data, error) {
 	switch {
 	case p.Rows < 0 || p.Cols < 1 || p.Rows > 1<<40 || p.Cols > math.MaxInt32:
-		return nil, argument("the table has %d rows and %d columns: want rows >= 0 and columns >= 1", p.Rows, p.Cols)
+		return nil, argument("the table has %d rows and %d columns: want rows >= 0 and columns >= 1", p.Rows,
+			p.Cols)
 	case p.Data == nil:
 		return nil, argument("the data of the table are NULL: want its columns")
 	case uintptr(p.Data)%8 != 0:
@@ -114,7 +115,8 @@ func namesOf(given []Column) ([]string, error) {
 		return names, nil
 	}
 	j := slices.IndexFunc(given, func(c Column) bool { return c.Name == nil })
-	return nil, argument("column %d has no name, but others have: want names for all columns, or NULL for all", j)
+	return nil, argument(
+		"column %d has no name, but others have: want names for all columns, or NULL for all", j)
 }
 
 // read returns the column without its name. With keep it shares no memory with the caller.
@@ -122,7 +124,8 @@ func (c *Column) read(rows int64, keep bool) (out points.Column, err error) {
 	switch {
 	case (c.Numbers == nil) == (c.Codes == nil):
 		return out, argument("numbers and codes are both given, or both NULL: want one of them")
-	case uintptr(c.Numbers)%8 != 0 || uintptr(c.Codes)%4 != 0 || uintptr(c.Levels)%unsafe.Alignof(c.Levels) != 0:
+	case uintptr(c.Numbers)%8 != 0 || uintptr(c.Codes)%4 != 0 ||
+		uintptr(c.Levels)%unsafe.Alignof(c.Levels) != 0:
 		return out, argument("its memory is not aligned: want a multiple of the size of an element")
 	case c.Numbers != nil:
 		out.Numbers = orCopy(list[float64](c.Numbers, rows), keep)
@@ -207,13 +210,15 @@ type Links struct {
 func (l *Links) check(n int) error {
 	switch {
 	case l.Pairs < 0 || l.Pairs > math.MaxInt32 || l.Triplets < 0 || l.Triplets > math.MaxInt32:
-		return argument("there are %d pairs and %d triplets: want numbers from 0 to %d", l.Pairs, l.Triplets, math.MaxInt32)
+		return argument("there are %d pairs and %d triplets: want numbers from 0 to %d", l.Pairs, l.Triplets,
+			math.MaxInt32)
 	case l.Pairs > 0 && (l.Pair == nil || l.Sign == nil):
 		return argument("pair or sign of the links is NULL: want arrays for %d pairs", l.Pairs)
 	case l.Triplets > 0 && l.Triplet == nil:
 		return argument("triplet of the links is NULL: want an array of %d triplets", l.Triplets)
 	case (l.Group != nil || l.Label != nil) && l.Rows != int64(n):
-		return &fault.ShapeError{What: "number of groups or labels", Got: int(l.Rows), Want: strconv.Itoa(n) + ", one for each point"}
+		return &fault.ShapeError{What: "number of groups or labels", Got: int(l.Rows),
+			Want: strconv.Itoa(n) + ", one for each point"}
 	}
 	return nil
 }
@@ -333,7 +338,8 @@ func impliedLinks(label []int64, method catalog.Method) (*links.Set, error) {
 func SampleLinks(label unsafe.Pointer, rows, must, cannot int64, seed uint64, pair unsafe.Pointer) error {
 	switch {
 	case rows < 0 || must > math.MaxInt32 || cannot > math.MaxInt32:
-		return argument("there are %d rows, %d must-links and %d cannot-links: want numbers from 0 to %d", rows, must, cannot, math.MaxInt32)
+		return argument("there are %d rows, %d must-links and %d cannot-links: want numbers from 0 to %d",
+			rows, must, cannot, math.MaxInt32)
 	case rows > 0 && label == nil:
 		return argument("the labels are NULL: want a pointer")
 	case max(must, cannot) > 0 && pair == nil:

@@ -28,11 +28,13 @@ func ofTexts(name string, codes []int32, levels ...string) Column {
 	for k, level := range levels {
 		at[k] = text(level)
 	}
-	return Column{Name: text(name), Codes: unsafe.Pointer(&codes[0]), Levels: unsafe.Pointer(unsafe.SliceData(at)), LevelCount: int64(len(levels))}
+	return Column{Name: text(name), Codes: unsafe.Pointer(&codes[0]),
+		Levels: unsafe.Pointer(unsafe.SliceData(at)), LevelCount: int64(len(levels))}
 }
 
 func tableOf(rows int, columns ...Column) *Points {
-	return &Points{Kind: Table, Array: Array{Rows: int64(rows), Cols: int64(len(columns)), Data: unsafe.Pointer(&columns[0])}}
+	return &Points{Kind: Table,
+		Array: Array{Rows: int64(rows), Cols: int64(len(columns)), Data: unsafe.Pointer(&columns[0])}}
 }
 
 // customers returns the columns of a table with gaps, as C has them and as Go has them.
@@ -45,7 +47,8 @@ func customers() ([]Column, *points.Mixed) {
 	income[7], age[3], plan[11] = math.NaN(), math.NaN(), -1
 	levels := []string{"basic", "plus", "größer", "never"}
 	return []Column{ofNumbers("income", income), ofTexts("plan", plan, levels...), ofNumbers("age", age)},
-		&points.Mixed{N: n, Columns: []points.Column{{Name: "income", Numbers: income}, {Name: "plan", Codes: plan, Levels: levels}, {Name: "age", Numbers: age}}}
+		&points.Mixed{N: n, Columns: []points.Column{{Name: "income", Numbers: income},
+			{Name: "plan", Codes: plan, Levels: levels}, {Name: "age", Numbers: age}}}
 }
 
 func fitTable(t *testing.T, e *engine.Engine, options string, p *Points) *mustlink.Model {
@@ -61,7 +64,8 @@ func fitTable(t *testing.T, e *engine.Engine, options string, p *Points) *mustli
 func embedTable(t *testing.T, e *engine.Engine, m *mustlink.Model, p *Points) []float64 {
 	t.Helper()
 	out := make([]float64, int(p.Rows)*m.Dim())
-	to := &Array{Type: Float64, Rows: p.Rows, Cols: int64(m.Dim()), Data: unsafe.Pointer(&out[0]), RowStride: int64(m.Dim()), ColStride: 1}
+	to := &Array{Type: Float64, Rows: p.Rows, Cols: int64(m.Dim()), Data: unsafe.Pointer(&out[0]),
+		RowStride: int64(m.Dim()), ColStride: 1}
 	if err := Embed(e, m, p, nil, to); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +89,8 @@ func TestTableIsThatOfGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	goTable := mustlink.FromData(&dataset.Data{Points: mixed, Features: mixed.Names()})
-	model, err := mustlink.Fit(t.Context(), goTable, set, mustlink.Method("rca"), mustlink.Seed(3), mustlink.Engine(e))
+	model, err := mustlink.Fit(t.Context(), goTable, set, mustlink.Method("rca"), mustlink.Seed(3),
+		mustlink.Engine(e))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +104,9 @@ func TestTableIsThatOfGo(t *testing.T) {
 			t.Errorf("%s: coordinates are not those of Go", name)
 		}
 		k := make([]float64, n*n)
-		if err := GramMatrix(e, m, p, table, nil, &Array{Type: Float64, Rows: n, Cols: n, Data: unsafe.Pointer(&k[0]), RowStride: n, ColStride: 1}); err != nil {
+		if err := GramMatrix(e, m, p, table, nil,
+			&Array{Type: Float64, Rows: n, Cols: n, Data: unsafe.Pointer(&k[0]), RowStride: n,
+				ColStride: 1}); err != nil {
 			t.Fatal(err)
 		}
 		pair, squared := []int64{4, 9, 7, 11}, make([]float64, 2)
@@ -120,7 +127,8 @@ func TestTableIsThatOfGo(t *testing.T) {
 	}
 	columns[1] = ofTexts("plan", slices.Repeat([]int32{0}, n), "new")
 	remarks, err = Remarks(m, tableOf(n, columns...))
-	if err != nil || len(remarks.([]string)) != 1 || !strings.Contains(remarks.([]string)[0], `"plan": 60 rows`) {
+	if err != nil || len(remarks.([]string)) != 1 ||
+		!strings.Contains(remarks.([]string)[0], `"plan": 60 rows`) {
 		t.Errorf("remarks %q, error %v", remarks, err)
 	}
 }
@@ -141,7 +149,8 @@ func TestGapsAmongDensePoints(t *testing.T) {
 	table := tableOf(n, columns...)
 	m, same := fitTable(t, e, "", pointsIn(x)), fitTable(t, e, "", table)
 	want := embedTable(t, e, m, pointsIn(x))
-	if !slices.Equal(embedTable(t, e, m, table), want) || !slices.Equal(embedTable(t, e, same, pointsIn(x)), want) {
+	if !slices.Equal(embedTable(t, e, m, table), want) ||
+		!slices.Equal(embedTable(t, e, same, pointsIn(x)), want) {
 		t.Error("the table gives other coordinates than the dense points")
 	}
 	if f := m.Record().Features; f != nil {
@@ -150,12 +159,14 @@ func TestGapsAmongDensePoints(t *testing.T) {
 	_, label := problem()
 	links := &Links{Rows: n, Group: unsafe.Pointer(&label[0])}
 	for _, p := range []*Points{pointsIn(x), table} {
-		if _, err := Fit(NewTurns(), e, "rca", `{"prepare": "none"}`, p, links, nil); CodeOf(err) != BadInput {
+		if _, err := Fit(NewTurns(), e, "rca", `{"prepare": "none"}`, p, links,
+			nil); CodeOf(err) != BadInput {
 			t.Errorf("prepare none: error %v of NaN", err)
 		}
 	}
 	x[5*d+2] = math.Inf(1)
-	if _, err := Fit(NewTurns(), e, "rca", "", pointsIn(x), links, nil); CodeOf(err) != BadInput || !strings.Contains(err.Error(), `"2"`) {
+	if _, err := Fit(NewTurns(), e, "rca", "", pointsIn(x), links, nil); CodeOf(err) != BadInput ||
+		!strings.Contains(err.Error(), `"2"`) {
 		t.Errorf("error %v of an infinite number", err)
 	}
 }
@@ -191,34 +202,47 @@ func TestBadTables(t *testing.T) {
 		code    Code
 		word    string
 	}{
-		"no cells":         {[]Column{good, {Name: text("b")}}, BadArgument, `column "b": numbers and codes`},
-		"two kinds":        {[]Column{good, {Name: text("b"), Numbers: good.Numbers, Codes: unsafe.Pointer(&codes[0])}}, BadArgument, `column "b": numbers and codes`},
-		"unaligned":        {[]Column{good, {Name: text("b"), Numbers: unsafe.Add(good.Numbers, 4)}}, BadArgument, `column "b": its memory is not aligned`},
-		"no levels":        {[]Column{good, without}, BadArgument, `column "b": its levels are NULL`},
-		"level is NULL":    {[]Column{good, {Name: text("b"), Codes: unsafe.Pointer(&codes[0]), Levels: unsafe.Pointer(&make([]unsafe.Pointer, 1)[0]), LevelCount: 1}}, BadArgument, `column "b": level 0 is NULL`},
-		"levels below 0":   {[]Column{good, {Name: text("b"), Codes: unsafe.Pointer(&codes[0]), LevelCount: -1}}, BadArgument, "-1 levels"},
+		"no cells": {[]Column{good, {Name: text("b")}}, BadArgument, `column "b": numbers and codes`},
+		"two kinds": {[]Column{good,
+			{Name: text("b"), Numbers: good.Numbers, Codes: unsafe.Pointer(&codes[0])}}, BadArgument,
+			`column "b": numbers and codes`},
+		"unaligned": {[]Column{good, {Name: text("b"), Numbers: unsafe.Add(good.Numbers, 4)}},
+			BadArgument, `column "b": its memory is not aligned`},
+		"no levels": {[]Column{good, without}, BadArgument, `column "b": its levels are NULL`},
+		"level is NULL": {[]Column{good,
+			{Name: text("b"), Codes: unsafe.Pointer(&codes[0]),
+				Levels: unsafe.Pointer(&make([]unsafe.Pointer, 1)[0]), LevelCount: 1}}, BadArgument,
+			`column "b": level 0 is NULL`},
+		"levels below 0": {[]Column{good,
+			{Name: text("b"), Codes: unsafe.Pointer(&codes[0]), LevelCount: -1}}, BadArgument, "-1 levels"},
 		"one without name": {[]Column{good, {Numbers: good.Numbers}}, BadArgument, "column 1 has no name"},
 		"empty name":       {[]Column{good, ofNumbers("", x)}, BadInput, "column 1 has an empty name"},
 		"equal names":      {[]Column{good, ofNumbers("a", x)}, BadInput, `two columns have the name "a"`},
 		"name of bytes":    {[]Column{good, ofNumbers("\xff", x)}, BadInput, "column 1 is not UTF-8"},
 		"level of bytes":   {[]Column{good, ofTexts("b", codes, "\xff")}, BadInput, `column "b": level 0`},
-		"equal levels":     {[]Column{good, ofTexts("b", codes, "u", "u")}, BadInput, `column "b": two levels are "u"`},
-		"code too large":   {[]Column{good, ofTexts("b", far, "u", "v")}, BadInput, `row 4, column "b": code 2 has no text`},
-		"infinite":         {[]Column{good, ofNumbers("b", inf)}, BadInput, `row 9, column "b": value is -Inf`},
+		"equal levels": {[]Column{good, ofTexts("b", codes, "u", "u")}, BadInput,
+			`column "b": two levels are "u"`},
+		"code too large": {[]Column{good, ofTexts("b", far, "u", "v")}, BadInput,
+			`row 4, column "b": code 2 has no text`},
+		"infinite": {[]Column{good, ofNumbers("b", inf)}, BadInput,
+			`row 9, column "b": value is -Inf`},
 	} {
 		_, err := Fit(NewTurns(), e, "krca", "", tableOf(n, c.columns...), nil, nil)
 		if err == nil || CodeOf(err) != c.code || !strings.Contains(err.Error(), c.word) {
 			t.Errorf("%s: error %v (code %d): want one with %q", name, err, CodeOf(err), c.word)
 		}
 	}
-	for _, p := range []*Points{{Kind: Table}, {Kind: Table, Array: Array{Rows: n, Cols: 1}}, {Kind: Table, Array: Array{Rows: -1, Cols: 1}}, {Kind: Table, Array: Array{Rows: n, Cols: 1, Data: unsafe.Add(good.Numbers, 4)}}} {
+	for _, p := range []*Points{{Kind: Table}, {Kind: Table, Array: Array{Rows: n, Cols: 1}},
+		{Kind: Table, Array: Array{Rows: -1, Cols: 1}},
+		{Kind: Table, Array: Array{Rows: n, Cols: 1, Data: unsafe.Add(good.Numbers, 4)}}} {
 		if _, err := p.unchecked(false); CodeOf(err) != BadArgument {
 			t.Errorf("%+v: error %v", p.Array, err)
 		}
 	}
 	columns, _ := customers()
 	m := fitTable(t, e, "", tableOf(n, columns...))
-	if _, err := m.Record().Prepare(mustTable(t, columns[:2]).Data()); err == nil || !strings.Contains(err.Error(), `"age"`) {
+	if _, err := m.Record().Prepare(mustTable(t, columns[:2]).Data()); err == nil ||
+		!strings.Contains(err.Error(), `"age"`) {
 		t.Errorf("a table without age: error %v", err)
 	}
 }
@@ -261,12 +285,14 @@ func TestPreparingOptions(t *testing.T) {
 			t.Errorf("%s: error %v (code %d): want one with %q", options, err, CodeOf(err), word)
 		}
 	}
-	m := fitTable(t, e, `{"kinds": {"age": "drop"}, "indicators": true, "scale": "robust", "impute": "mean"}`, table)
+	m := fitTable(t, e, `{"kinds": {"age": "drop"}, "indicators": true, "scale": "robust", "impute": "mean"}`,
+		table)
 	if got := m.Record().Features; !slices.Equal(got, []string{"income", "plan"}) {
 		t.Errorf("features %q", got)
 	}
 	raw, err := json.Marshal(ModelInfo(m))
-	if err != nil || !strings.Contains(string(raw), "mean") || !strings.Contains(string(raw), `"kind":"drop"`) {
+	if err != nil || !strings.Contains(string(raw), "mean") ||
+		!strings.Contains(string(raw), `"kind":"drop"`) {
 		t.Errorf("info %s, error %v", raw, err)
 	}
 }

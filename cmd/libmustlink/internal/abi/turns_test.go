@@ -46,7 +46,10 @@ func TestTurns(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := turns.Take(ctx, func() error { t.Error("worked out of turn"); return nil }); !errors.Is(err, context.Canceled) {
+	if err := turns.Take(ctx, func() error {
+		t.Error("worked out of turn")
+		return nil
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v: want the context's error", err)
 	}
 	close(hold)

@@ -53,7 +53,8 @@ func Dim(w *job.Worker, rows int) int {
 
 // Each calls f with the coordinates of all rows of a reader, a block at a time, and returns the
 // number of rows.
-func Each(ctx context.Context, w *job.Worker, r *shard.Reader, f func(block shard.Block, x blas.Matrix) error) (rows int64, err error) {
+func Each(ctx context.Context, w *job.Worker, r *shard.Reader,
+	f func(block shard.Block, x blas.Matrix) error) (rows int64, err error) {
 	most := rowsEach(w)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -79,7 +80,8 @@ func Each(ctx context.Context, w *job.Worker, r *shard.Reader, f func(block shar
 
 // OfElement calls f with the coordinates of all rows of an element, a block at a time; see
 // [job.Config.Each].
-func OfElement(ctx context.Context, c job.Config, e shard.Element, f func(w *job.Worker, block shard.Block, x blas.Matrix) error) (job.Tally, error) {
+func OfElement(ctx context.Context, c job.Config, e shard.Element,
+	f func(w *job.Worker, block shard.Block, x blas.Matrix) error) (job.Tally, error) {
 	return c.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
 		_, err := Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error { return f(w, block, x) })
 		return 0, err

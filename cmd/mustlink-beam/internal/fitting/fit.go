@@ -68,8 +68,9 @@ func (t Task) read() (*problem, error) {
 		return nil, err
 	}
 	if name := set.Label(); name != "" && slices.Contains(t.Features, name) {
-		return nil, fault.Data(t.Links, "the links were made from column %q, which is now a feature: want files "+
-			"without it", name)
+		return nil, fault.Data(t.Links,
+			"the links were made from column %q, which is now a feature: want files "+
+				"without it", name)
 	}
 	p := &problem{set: set}
 	if p.learner, err = t.learner(t.Kernel); err != nil {
@@ -95,7 +96,8 @@ func (t Task) learner(text string) (algorithms.RowsLearner, error) {
 	if t.Landmarks != "" {
 		l, ok := learner.(kbeta.Learner)
 		if !ok {
-			return nil, &fault.ParamError{Param: "--landmarks", Value: t.Landmarks, Want: "none: only " + kbeta.Method + " accepts given landmarks"}
+			return nil, &fault.ParamError{Param: "--landmarks", Value: t.Landmarks,
+				Want: "none: only " + kbeta.Method + " accepts given landmarks"}
 		}
 		if l.Params.LandmarkRows, err = ReadRows(t.Landmarks); err != nil {
 			return nil, err
@@ -121,7 +123,8 @@ func ReadRows(path string) ([]int, error) {
 	rows := make([]int, x.Rows)
 	for i, v := range x.Data {
 		if rows[i] = int(v); float64(rows[i]) != v || v < 0 {
-			return nil, &fault.DataError{File: path, Row: i, Err: fmt.Errorf("%g is no row number: want 0, 1, 2 …", v)}
+			return nil, &fault.DataError{File: path, Row: i,
+				Err: fmt.Errorf("%g is no row number: want 0, 1, 2 …", v)}
 		}
 	}
 	return rows, nil
@@ -208,12 +211,16 @@ func (t Task) fit(ctx context.Context, eng *engine.Engine, g gathered) error {
 	}
 	must, cannot := p.set.Count()
 	status := m.Status()
-	return results.Save(t.Model, Summary{Method: t.Method, Kernel: p.spec.String(), MustLinks: must, CannotLinks: cannot, Gathered: len(g.numbers),
-		FitRows: len(p.rows), Dim: m.Dim(), Seconds: status.Elapsed.Seconds(), Warnings: append(p.set.Warnings(), status.Notices...)})
+	return results.Save(t.Model,
+		Summary{Method: t.Method, Kernel: p.spec.String(), MustLinks: must, CannotLinks: cannot,
+			Gathered: len(g.numbers),
+			FitRows:  len(p.rows), Dim: m.Dim(), Seconds: status.Elapsed.Seconds(),
+			Warnings: append(p.set.Warnings(), status.Notices...)})
 }
 
 // resolve evaluates the bandwidth rules of a kernel. It leaves out bad rows.
-func (g gathered) resolve(ctx context.Context, eng *engine.Engine, spec kernel.Spec, n int) (kernel.Spec, error) {
+func (g gathered) resolve(ctx context.Context, eng *engine.Engine, spec kernel.Spec,
+	n int) (kernel.Spec, error) {
 	var at []int
 	for _, row := range bandwidth.Rows(n) {
 		if index, is := slices.BinarySearch(g.numbers, int64(row)); is {

@@ -43,7 +43,8 @@ func linksFile(t *testing.T, n, count int) string {
 	rng := rand.New(rand.NewPCG(5, 5))
 	rows := rng.Perm(n)
 	for p := range 2 * count {
-		lines = append(lines, []string{strconv.Itoa(rows[2*p]), strconv.Itoa(rows[2*p+1]), []string{"must", "cannot"}[p%2]})
+		lines = append(lines,
+			[]string{strconv.Itoa(rows[2*p]), strconv.Itoa(rows[2*p+1]), []string{"must", "cannot"}[p%2]})
 	}
 	if err := w.WriteAll(lines); err != nil {
 		t.Fatal(err)
@@ -107,13 +108,18 @@ func TestFitMatchesLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, task := range map[string]fitting.Task{
-		"kbeta":              {Method: "kbeta", Params: map[string]string{"landmarks": "200"}, Seed: 3},
-		"kbeta, median":      {Method: "kbeta", Kernel: "exp:width=2median", Params: map[string]string{"landmarks": "150", "cannot": "0.5"}, Seed: 4},
-		"kbeta, given":       {Method: "kbeta", Kernel: "rbf:sigma=3", Landmarks: rows},
-		"krca, median":       {Method: "krca", Kernel: "rbf:sigma=median", Params: map[string]string{"landmarks": "300"}, Seed: 3},
-		"krca, linear":       {Method: "krca", Kernel: "linear", Params: map[string]string{"landmarks": "100", "eps": "0.5"}, Seed: 6},
-		"krca, composed":     {Method: "krca", Kernel: "rbf:sigma=mean@poly:degree=2,coef=1", Params: map[string]string{"landmarks": "100"}, Seed: 6},
-		"krca, few of Schur": {Method: "krca", Kernel: "rbf:sigma=2", Params: map[string]string{"landmarks": "50", "dims": "3"}},
+		"kbeta": {Method: "kbeta", Params: map[string]string{"landmarks": "200"}, Seed: 3},
+		"kbeta, median": {Method: "kbeta", Kernel: "exp:width=2median",
+			Params: map[string]string{"landmarks": "150", "cannot": "0.5"}, Seed: 4},
+		"kbeta, given": {Method: "kbeta", Kernel: "rbf:sigma=3", Landmarks: rows},
+		"krca, median": {Method: "krca", Kernel: "rbf:sigma=median",
+			Params: map[string]string{"landmarks": "300"}, Seed: 3},
+		"krca, linear": {Method: "krca", Kernel: "linear",
+			Params: map[string]string{"landmarks": "100", "eps": "0.5"}, Seed: 6},
+		"krca, composed": {Method: "krca", Kernel: "rbf:sigma=mean@poly:degree=2,coef=1",
+			Params: map[string]string{"landmarks": "100"}, Seed: 6},
+		"krca, few of Schur": {Method: "krca", Kernel: "rbf:sigma=2",
+			Params: map[string]string{"landmarks": "50", "dims": "3"}},
 	} {
 		task.Rows, task.Links = x.N, links
 		got, found := fit(t, set, task)
@@ -121,7 +127,8 @@ func TestFitMatchesLibrary(t *testing.T) {
 		if !slices.Equal(enginetest.TimelessModel(t, got.Model), enginetest.TimelessModel(t, want)) {
 			t.Errorf("%s: the model is not that of a fit on all rows", name)
 		}
-		if found.FitRows >= 1000 || found.Gathered > found.FitRows+4096 || found.MustLinks != 40 || found.CannotLinks != 40 {
+		if found.FitRows >= 1000 || found.Gathered > found.FitRows+4096 || found.MustLinks != 40 ||
+			found.CannotLinks != 40 {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
@@ -131,7 +138,8 @@ func TestFitMatchesLibrary(t *testing.T) {
 func TestEstimatedBandwidth(t *testing.T) {
 	x := trial.Blobs(2, 6000, 3, 4, 1)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 1000)
-	task := fitting.Task{Method: "krca", Params: map[string]string{"landmarks": "100"}, Rows: x.N, Links: linksFile(t, x.N, 20)}
+	task := fitting.Task{Method: "krca", Params: map[string]string{"landmarks": "100"}, Rows: x.N,
+		Links: linksFile(t, x.N, 20)}
 	_, found := fit(t, set, task)
 	want := local(t, task, x).(interface{ Describe() []algorithms.Statistic }).Describe()
 	text := ""
@@ -156,7 +164,8 @@ func TestEstimatedBandwidth(t *testing.T) {
 func TestErrors(t *testing.T) {
 	x := trial.Blobs(3, 200, 2, 3, 1)
 	set := trial.Plan(t, trial.Files(t, x, []int{150, 50}), 64)
-	good := fitting.Task{Method: "kbeta", Kernel: "rbf:sigma=1", Params: map[string]string{"landmarks": "60"}, Rows: x.N, Links: linksFile(t, x.N, 10)}
+	good := fitting.Task{Method: "kbeta", Kernel: "rbf:sigma=1", Params: map[string]string{"landmarks": "60"},
+		Rows: x.N, Links: linksFile(t, x.N, 10)}
 	columns := filepath.Join(t.TempDir(), "columns.csv")
 	if err := os.WriteFile(columns, []byte("a,b\n1,2\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -169,21 +178,33 @@ func TestErrors(t *testing.T) {
 		change func(task *fitting.Task)
 		want   string
 	}{
-		"method":            {func(task *fitting.Task) { task.Method = "npkl" }, "kbeta, krca"},
-		"parameter":         {func(task *fitting.Task) { task.Params = map[string]string{"landmark": "60"} }, "landmarks"},
-		"rule":              {func(task *fitting.Task) { task.Params = map[string]string{"rule": "farthest"} }, "uniform"},
-		"links":             {func(task *fitting.Task) { task.Rows = 20 }, "does not exist"},
-		"no links":          {func(task *fitting.Task) { task.Links = "nowhere.csv" }, "nowhere.csv"},
-		"landmarks of krca": {func(task *fitting.Task) { task.Method, task.Params, task.Landmarks = "krca", nil, columns }, "kbeta"},
-		"two columns":       {func(task *fitting.Task) { task.Params, task.Landmarks = nil, columns }, "2 columns"},
-		"half a row":        {func(task *fitting.Task) { task.Params, task.Landmarks = nil, half }, "1.5"},
-		"kernel":            {func(task *fitting.Task) { task.Kernel = "rfb" }, "rbf"},
-		"eps_rel":           {func(task *fitting.Task) { task.Method, task.Params, task.Kernel = "krca", nil, "linear" }, "eps or fixed_s"},
+		"method": {func(task *fitting.Task) { task.Method = "npkl" }, "kbeta, krca"},
+		"parameter": {func(task *fitting.Task) {
+			task.Params = map[string]string{"landmark": "60"}
+		}, "landmarks"},
+		"rule": {func(task *fitting.Task) {
+			task.Params = map[string]string{"rule": "farthest"}
+		}, "uniform"},
+		"links":    {func(task *fitting.Task) { task.Rows = 20 }, "does not exist"},
+		"no links": {func(task *fitting.Task) { task.Links = "nowhere.csv" }, "nowhere.csv"},
+		"landmarks of krca": {func(task *fitting.Task) {
+			task.Method, task.Params, task.Landmarks = "krca", nil, columns
+		}, "kbeta"},
+		"two columns": {func(task *fitting.Task) {
+			task.Params, task.Landmarks = nil, columns
+		}, "2 columns"},
+		"half a row": {func(task *fitting.Task) { task.Params, task.Landmarks = nil, half }, "1.5"},
+		"kernel":     {func(task *fitting.Task) { task.Kernel = "rfb" }, "rbf"},
+		"eps_rel": {func(task *fitting.Task) {
+			task.Method, task.Params, task.Kernel = "krca", nil, "linear"
+		}, "eps or fixed_s"},
 	} {
 		task := good
 		task.Model = filepath.Join(t.TempDir(), "model.mlk")
 		c.change(&task)
-		_, err := job.Run(t.Context(), "prism", func(s beam.Scope) error { return fitting.Fit(s, trial.Config(set, 1), set.Elements, task) })
+		_, err := job.Run(t.Context(), "prism", func(s beam.Scope) error {
+			return fitting.Fit(s, trial.Config(set, 1), set.Elements, task)
+		})
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

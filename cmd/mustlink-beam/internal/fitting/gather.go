@@ -18,7 +18,8 @@ import (
 )
 
 func init() {
-	register.DoFn5x1[context.Context, shard.Element, NeededRows, func(rowrandom.Rows), func(job.Tally), error](&gatherFn{})
+	register.DoFn5x1[context.Context, shard.Element, NeededRows, func(rowrandom.Rows), func(job.Tally),
+		error](&gatherFn{})
 }
 
 // NeededRows are the numbers of the rows to gather, ascending.
@@ -27,7 +28,8 @@ type NeededRows struct{ Rows []int64 }
 // gatherFn emits the needed rows of an element. It does not read an element without any.
 type gatherFn struct{ Config job.Config }
 
-func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, needed NeededRows, emit func(rowrandom.Rows), emitTally func(job.Tally)) error {
+func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, needed NeededRows,
+	emit func(rowrandom.Rows), emitTally func(job.Tally)) error {
 	lo, _ := slices.BinarySearch(needed.Rows, e.Start)
 	hi, _ := slices.BinarySearch(needed.Rows, e.Start+e.Rows)
 	if lo == hi {
@@ -35,14 +37,15 @@ func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, needed N
 	}
 	these := needed.Rows[lo:hi]
 	var out rowrandom.Rows
-	tally, err := coordinates.OfElement(ctx, f.Config, e, func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
-		for i, number := range block.Numbers {
-			if _, is := slices.BinarySearch(these, number); is {
-				out.Take(number, x.Row(i))
+	tally, err := coordinates.OfElement(ctx, f.Config, e,
+		func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
+			for i, number := range block.Numbers {
+				if _, is := slices.BinarySearch(these, number); is {
+					out.Take(number, x.Row(i))
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return err
 	}
@@ -54,7 +57,8 @@ func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, needed N
 // gather returns a collection of [rowrandom.Rows].
 func gather(s beam.Scope, c job.Config, elements []shard.Element, needed []int64) beam.PCollection {
 	s = s.Scope("gather")
-	rows, tallies := beam.ParDo2(s, &gatherFn{Config: c}, job.Elements(s, elements), beam.SideInput{Input: beam.Create(s, NeededRows{needed})})
+	rows, tallies := beam.ParDo2(s, &gatherFn{Config: c}, job.Elements(s, elements),
+		beam.SideInput{Input: beam.Create(s, NeededRows{needed})})
 	c.Check(s, tallies)
 	return rows
 }
@@ -71,7 +75,9 @@ func (g gathered) rows(rows []int) (points.Points, error) {
 	for i, row := range rows {
 		index, is := slices.BinarySearch(g.numbers, int64(row))
 		if !is {
-			return nil, &fault.DataError{Row: row, Err: fmt.Errorf("the fit needs this row, but it is bad: want a good row; correct it, or remove its links")}
+			return nil, &fault.DataError{Row: row,
+				Err: fmt.Errorf("the fit needs this row, but it is bad: want a good row; correct it, or " +
+					"remove its links")}
 		}
 		at[i] = index
 	}

@@ -12,7 +12,8 @@ import (
 // TestLabel: links that name the column that they were made from are refused if it is a feature.
 func TestLabel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "links.csv")
-	if err := os.WriteFile(path, []byte("# label: kind\ni,j,link\n0,1,must\n1,2,cannot\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("# label: kind\ni,j,link\n0,1,must\n1,2,cannot\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	task := Task{Method: "krca", Links: path, Rows: 4, Features: []string{"a", "b"}}

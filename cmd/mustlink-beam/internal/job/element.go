@@ -67,7 +67,8 @@ func (c Config) Slot(ctx context.Context, f func(w *Worker) error) error {
 
 // Do is Slot for one element, whose tally it adds to the counters. ctx must be the context that
 // Beam passes to a DoFn.
-func (c Config) Do(ctx context.Context, f func(ctx context.Context, w *Worker) (Tally, error)) (t Tally, err error) {
+func (c Config) Do(ctx context.Context,
+	f func(ctx context.Context, w *Worker) (Tally, error)) (t Tally, err error) {
 	err = c.Slot(ctx, func(w *Worker) error {
 		begin := time.Now()
 		if t, err = f(ctx, w); err != nil {
@@ -85,7 +86,8 @@ func (c Config) Do(ctx context.Context, f func(ctx context.Context, w *Worker) (
 
 // Each is Do with a reader of the element's rows. f returns the number of rows that it has written,
 // and may return the reader's io.EOF as its error. Each handles the bad rows.
-func (c Config) Each(ctx context.Context, e shard.Element, f func(ctx context.Context, w *Worker, r *shard.Reader) (written int64, err error)) (Tally, error) {
+func (c Config) Each(ctx context.Context, e shard.Element,
+	f func(ctx context.Context, w *Worker, r *shard.Reader) (written int64, err error)) (Tally, error) {
 	return c.Do(ctx, func(ctx context.Context, w *Worker) (Tally, error) {
 		t := Tally{Index: e.Index}
 		r, err := e.Open(w.Reading(c.Reading()))

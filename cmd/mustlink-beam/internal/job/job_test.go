@@ -23,16 +23,20 @@ func TestLimit(t *testing.T) {
 		bad, rows    int64
 		wrong, fails bool
 	}{
-		{"0", 0, 10, false, false}, {"0", 1, 10, false, true}, {"3", 3, 10, false, false}, {"3", 4, 10, false, true},
-		{"0%", 1, 10, false, true}, {"10%", 1, 10, false, false}, {"10%", 2, 10, false, true}, {"0.5%", 5, 1000, false, false},
-		{"100%", 10, 10, false, false}, {"-1", 0, 0, true, false}, {"101%", 0, 0, true, false}, {"NaN%", 0, 0, true, false}, {"many", 0, 0, true, false}, {"", 0, 0, true, false},
+		{"0", 0, 10, false, false}, {"0", 1, 10, false, true}, {"3", 3, 10, false, false},
+		{"3", 4, 10, false, true},
+		{"0%", 1, 10, false, true}, {"10%", 1, 10, false, false}, {"10%", 2, 10, false, true},
+		{"0.5%", 5, 1000, false, false},
+		{"100%", 10, 10, false, false}, {"-1", 0, 0, true, false}, {"101%", 0, 0, true, false},
+		{"NaN%", 0, 0, true, false}, {"many", 0, 0, true, false}, {"", 0, 0, true, false},
 	} {
 		var l Limit
 		if err := l.Set(c.text); (err != nil) != c.wrong {
 			t.Errorf("%q: %v", c.text, err)
 			continue
 		}
-		if err := l.allows(c.bad, c.rows); !c.wrong && (err != nil) != c.fails || err != nil && !fault.IsInput(err) {
+		if err := l.allows(c.bad, c.rows); !c.wrong && (err != nil) != c.fails || err != nil &&
+			!fault.IsInput(err) {
 			t.Errorf("%q allows %d of %d rows: %v", c.text, c.bad, c.rows, err)
 		}
 		var again Limit
@@ -88,7 +92,10 @@ func TestWorkerIsCreatedOnce(t *testing.T) {
 	}
 	made := 0
 	for range 3 {
-		if v, err := Cached(first, "seven", func() (int, error) { made++; return 7, nil }); v != 7 || err != nil || made != 1 {
+		if v, err := Cached(first, "seven", func() (int, error) {
+			made++
+			return 7, nil
+		}); v != 7 || err != nil || made != 1 {
 			t.Errorf("kept %d, %v, made %d times", v, err, made)
 		}
 	}
@@ -127,7 +134,9 @@ func TestDoWaits(t *testing.T) {
 		w.slots <- struct{}{}
 	}
 	cancel()
-	if _, err := c.Do(ctx, func(context.Context, *Worker) (Tally, error) { return Tally{}, nil }); !errors.Is(err, context.Canceled) {
+	if _, err := c.Do(ctx, func(context.Context, *Worker) (Tally, error) {
+		return Tally{}, nil
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v: want the end of the job", err)
 	}
 	for range 2 {

@@ -105,7 +105,8 @@ func (r *Report) collect(m metrics.QueryResults) {
 		if sum.Count == 0 {
 			sum.Min, sum.Max = v.Min, v.Max
 		}
-		sum.Count, sum.Sum, sum.Min, sum.Max = sum.Count+v.Count, sum.Sum+v.Sum, min(sum.Min, v.Min), max(sum.Max, v.Max)
+		sum.Count, sum.Sum, sum.Min, sum.Max = sum.Count+v.Count, sum.Sum+v.Sum, min(sum.Min, v.Min),
+			max(sum.Max, v.Max)
 		if sum.Count > 0 {
 			sum.Mean = float64(sum.Sum) / float64(sum.Count)
 		}

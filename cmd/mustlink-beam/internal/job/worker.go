@@ -55,7 +55,8 @@ type workerKey struct {
 
 // Worker returns the worker of this process for a configuration, which is made at the first call.
 func (c Config) Worker() (*Worker, error) {
-	key := workerKey{model: c.Model, workers: c.Workers, limit: c.MemoryLimit, backend: c.Backend, simd: c.SIMD}
+	key := workerKey{model: c.Model, workers: c.Workers, limit: c.MemoryLimit, backend: c.Backend,
+		simd: c.SIMD}
 	if info, err := os.Stat(c.Model); err == nil {
 		key.size, key.changed = info.Size(), info.ModTime().UnixNano()
 	}

@@ -33,7 +33,8 @@ func matrix(x *points.Dense) blas.Matrix {
 }
 
 // runKMeans runs k-means on Prism and returns the centers and their summary.
-func runKMeans(t *testing.T, set *shard.Set, workers int, o kmeans.Options, given *kmeans.State) (blas.Matrix, kmeans.Summary) {
+func runKMeans(t *testing.T, set *shard.Set, workers int, o kmeans.Options,
+	given *kmeans.State) (blas.Matrix, kmeans.Summary) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "centers.npy")
 	trial.Run(t, func(s beam.Scope) error {
@@ -64,7 +65,8 @@ func TestLloydMatchesLibrary(t *testing.T) {
 		x.Data[i] += 1000
 	}
 	start := matrix(points.Slice(x, 40, 52).(*points.Dense))
-	want, err := cluster.KMeansStream(t.Context(), trial.Engine(t), blocks(x), cluster.StreamParams{Params: cluster.Params{Start: start}})
+	want, err := cluster.KMeansStream(t.Context(), trial.Engine(t), blocks(x),
+		cluster.StreamParams{Params: cluster.Params{Start: start}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +78,10 @@ func TestLloydMatchesLibrary(t *testing.T) {
 			t.Fatalf("value %d of the centers is %v, the library's %v", i, got.Data[i], v)
 		}
 	}
-	if !(math.Abs(found.Inertia-want.Inertia) <= 1e-10*want.Inertia) || !found.Converged || found.Rows != int64(x.N) {
-		t.Errorf("inertia %v of %d rows, converged %v; the library's %v", found.Inertia, found.Rows, found.Converged, want.Inertia)
+	if !(math.Abs(found.Inertia-want.Inertia) <= 1e-10*want.Inertia) || !found.Converged ||
+		found.Rows != int64(x.N) {
+		t.Errorf("inertia %v of %d rows, converged %v; the library's %v", found.Inertia, found.Rows,
+			found.Converged, want.Inertia)
 	}
 	for c, n := range want.Sizes {
 		if found.Sizes[c] != int64(n) {
@@ -100,7 +104,8 @@ func TestStart(t *testing.T) {
 	if !slices.Equal(centers.Data, again.Data) || found.Inertia != foundAgain.Inertia {
 		t.Error("the result depends on workers or on the order of elements")
 	}
-	best, err := cluster.KMeans(t.Context(), trial.Engine(t), matrix(x), cluster.Params{K: 10, Restarts: 5, Seed: 1})
+	best, err := cluster.KMeans(t.Context(), trial.Engine(t), matrix(x),
+		cluster.Params{K: 10, Restarts: 5, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +123,8 @@ func TestTooFewDifferentRows(t *testing.T) {
 	set := trial.Plan(t, trial.Files(t, x, []int{10, 20}), 4)
 	_, err := job.Run(t.Context(), "prism", func(s beam.Scope) error {
 		source := kmeans.Over(s, trial.Config(set, 1), set.Elements)
-		kmeans.Write(s, filepath.Join(t.TempDir(), "c.npy"), source.Centers(s, kmeans.Options{K: 4, Width: 1, Rounds: 3, Iterations: 1}, nil))
+		kmeans.Write(s, filepath.Join(t.TempDir(), "c.npy"),
+			source.Centers(s, kmeans.Options{K: 4, Width: 1, Rounds: 3, Iterations: 1}, nil))
 		return nil
 	})
 	if !fault.IsInput(err) || !strings.Contains(err.Error(), "at most 3") {
@@ -148,7 +154,8 @@ func TestOptions(t *testing.T) {
 }
 
 // assign runs assign on Prism and returns the bytes of its files.
-func assign(t *testing.T, set *shard.Set, workers int, centers string, elements []shard.Element) (shard.Output, []byte) {
+func assign(t *testing.T, set *shard.Set, workers int, centers string,
+	elements []shard.Element) (shard.Output, []byte) {
 	t.Helper()
 	out := shard.Output{Path: filepath.Join(t.TempDir(), "clusters.npy")}
 	trial.Run(t, func(s beam.Scope) error {
@@ -221,7 +228,8 @@ func TestBadRows(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "centers.npy")
 		_, err := job.Run(t.Context(), "prism", func(s beam.Scope) error {
 			source := kmeans.Over(s, c, set.Elements)
-			kmeans.Write(s, out, source.Centers(s, kmeans.Options{K: 3, Width: 2, Rounds: 2, Iterations: 5}, nil))
+			kmeans.Write(s, out,
+				source.Centers(s, kmeans.Options{K: 3, Width: 2, Rounds: 2, Iterations: 5}, nil))
 			return nil
 		})
 		var found kmeans.Summary
@@ -241,7 +249,8 @@ func TestBadRows(t *testing.T) {
 // writeRaw writes values unchanged, also NaN, which the library's writer refuses.
 func writeRaw(t *testing.T, path string, x *points.Dense) {
 	t.Helper()
-	head := "{'descr': '<f8', 'fortran_order': False, 'shape': (" + strconv.Itoa(x.N) + ", " + strconv.Itoa(x.D) + "), }"
+	head := "{'descr': '<f8', 'fortran_order': False, 'shape': (" + strconv.Itoa(x.N) + ", " +
+		strconv.Itoa(x.D) + "), }"
 	head += strings.Repeat(" ", 117-len(head)) + "\n"
 	text := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)
 	text = append(text, head...)

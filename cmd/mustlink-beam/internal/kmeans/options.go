@@ -52,9 +52,11 @@ func (o Options) Validate() error {
 		name    string
 		value   int
 		minimum int
-	}{{"-n, --clusters", o.K, 1}, {"--rounds", o.Rounds, 1}, {"--draw", o.Draw, 0}, {"--iterations", o.Iterations, 0}} {
+	}{{"-n, --clusters", o.K, 1}, {"--rounds", o.Rounds, 1}, {"--draw", o.Draw, 0},
+		{"--iterations", o.Iterations, 0}} {
 		if c.value < c.minimum {
-			return &fault.ParamError{Param: c.name, Value: c.value, Want: fmt.Sprintf("a number >= %d", c.minimum)}
+			return &fault.ParamError{Param: c.name, Value: c.value,
+				Want: fmt.Sprintf("a number >= %d", c.minimum)}
 		}
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {

@@ -85,7 +85,8 @@ func TestFirstRow(t *testing.T) {
 	const n = 2000
 	for seed := range uint64(n) {
 		found := mergeAll(partsOf(t, pass{Kind: first, Seed: seed}, x, 7, State{}), 0)
-		if len(found.Drawn.Numbers) != 1 || !slices.Equal(found.Drawn.Values, x.Row(int(found.Drawn.Numbers[0]))) {
+		if len(found.Drawn.Numbers) != 1 ||
+			!slices.Equal(found.Drawn.Values, x.Row(int(found.Drawn.Numbers[0]))) {
 			t.Fatalf("seed %d: rows %v", seed, found.Drawn.Numbers)
 		}
 		count[found.Drawn.Numbers[0]/10]++

@@ -43,7 +43,8 @@ const all = math.MaxFloat64
 const sampled = drawing + 1<<31
 
 // part summarizes rows with the given numbers in the set.
-func (p pass) part(ctx context.Context, eng *engine.Engine, x blas.Matrix, numbers []int64, s State) (Part, error) {
+func (p pass) part(ctx context.Context, eng *engine.Engine, x blas.Matrix, numbers []int64,
+	s State) (Part, error) {
 	out := Part{Rows: int64(x.Rows)}
 	if p.Kind == first {
 		out.drawFirst(x, numbers, p.Seed)
@@ -63,7 +64,8 @@ func (p pass) part(ctx context.Context, eng *engine.Engine, x blas.Matrix, numbe
 	switch p.Kind {
 	case round:
 		for i, number := range numbers {
-			if key := rowrandom.Uniform(p.Seed, drawing+p.Round, number) / squared[i]; key*out.Cost <= p.Limit {
+			if key := rowrandom.Uniform(p.Seed, drawing+p.Round, number) /
+				squared[i]; key*out.Cost <= p.Limit {
 				out.Drawn.Offer(key, number, x.Row(i))
 			}
 		}

@@ -14,7 +14,8 @@ import (
 )
 
 func init() {
-	register.DoFn5x1[context.Context, shard.Element, func(*State) bool, func(int64, Part), func(job.Tally), error](&passFn{})
+	register.DoFn5x1[context.Context, shard.Element, func(*State) bool, func(int64, Part), func(job.Tally),
+		error](&passFn{})
 	register.DoFn2x2[int64, func(*Part) bool, int64, Part](&mergeFn{})
 	register.DoFn3x2[context.Context, State, func(*Part) bool, State, error](&stepFn{})
 	register.DoFn2x2[context.Context, State, State, error](&reclusterFn{})
@@ -41,17 +42,20 @@ const fanIn = 64
 // next is one pass and its step: a composite transform from one State to the next.
 func (r Source) next(s beam.Scope, p pass, state beam.PCollection) beam.PCollection {
 	s = s.Scope(p.Kind)
-	parts, tallies := beam.ParDo2(s, &passFn{Config: r.config, Pass: p}, r.elements, beam.SideInput{Input: state})
+	parts, tallies := beam.ParDo2(s, &passFn{Config: r.config, Pass: p}, r.elements,
+		beam.SideInput{Input: state})
 	if p.assesses {
 		r.config.Check(s, tallies)
 	}
-	for last := r.count - 1; ; last /= fanIn { // last is the last group of each level of the tree, at the end group 0
+	// last is the last group of each level of the tree, at the end group 0
+	for last := r.count - 1; ; last /= fanIn {
 		parts = beam.ParDo(s, &mergeFn{Limit: p.Limit}, beam.GroupByKey(s, parts))
 		if last < fanIn {
 			break
 		}
 	}
-	return beam.ParDo(s, &stepFn{Config: r.config, Pass: p}, state, beam.SideInput{Input: beam.DropKey(s, parts)})
+	return beam.ParDo(s, &stepFn{Config: r.config, Pass: p}, state,
+		beam.SideInput{Input: beam.DropKey(s, parts)})
 }
 
 // passFn computes the part of an element. Its key is the number of its first group of parts. Its
@@ -62,19 +66,21 @@ type passFn struct {
 	Pass   pass
 }
 
-func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states func(*State) bool, emit func(int64, Part), emitTally func(job.Tally)) error {
+func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states func(*State) bool,
+	emit func(int64, Part), emitTally func(job.Tally)) error {
 	var s State
 	if !states(&s) || s.Converged || s.Failed {
 		return nil
 	}
 	found := Part{Index: e.Index}
-	tally, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) error {
-		part, err := f.Pass.part(ctx, w.Engine, x, block.Numbers, s)
-		if err == nil {
-			found.merge(part, f.Pass.Limit)
-		}
-		return err
-	})
+	tally, err := coordinates.OfElement(ctx, f.Config, e,
+		func(w *job.Worker, block shard.Block, x blas.Matrix) error {
+			part, err := f.Pass.part(ctx, w.Engine, x, block.Numbers, s)
+			if err == nil {
+				found.merge(part, f.Pass.Limit)
+			}
+			return err
+		})
 	if err != nil {
 		return err
 	}
@@ -140,7 +146,8 @@ func (r Source) candidates(s beam.Scope, o Options, chance float64) beam.PCollec
 	s = s.Scope("k-means||")
 	state := r.next(s, pass{Kind: first, Seed: o.Seed, assesses: true}, beam.Create(s, State{}))
 	for i := range o.Rounds {
-		state = r.next(s, pass{Kind: round, Seed: o.Seed, Round: uint64(i + 1), Limit: float64(o.draws())}, state)
+		state = r.next(s, pass{Kind: round, Seed: o.Seed, Round: uint64(i + 1), Limit: float64(o.draws())},
+			state)
 	}
 	return r.next(s, pass{Kind: weigh, Seed: o.Seed, Chance: chance, Limit: all}, state)
 }
@@ -153,7 +160,8 @@ func (r Source) Centers(s beam.Scope, o Options, given *State) beam.PCollection 
 	if given != nil {
 		state = beam.Create(s, *given)
 	} else {
-		state = beam.ParDo(s, &reclusterFn{Config: r.config, K: o.K, Seed: o.Seed}, r.candidates(s, o, chance(r.config.Rows, o.Width)))
+		state = beam.ParDo(s, &reclusterFn{Config: r.config, K: o.K, Seed: o.Seed},
+			r.candidates(s, o, chance(r.config.Rows, o.Width)))
 	}
 	for i := range o.Iterations {
 		state = r.next(s, pass{Kind: move, Tol: o.Tol, assesses: given != nil && i == 0}, state)

@@ -96,7 +96,8 @@ const starts, plain = 10, 10
 func (s State) recluster(ctx context.Context, eng *engine.Engine, k int, seed uint64) (State, error) {
 	if drawn := len(s.Weights); drawn < k {
 		return State{}, &fault.ParamError{Param: "number of clusters", Value: k,
-			Want: fmt.Sprintf("at most %d, the number of different rows that were drawn; draw more by --rounds or --draw, if the data have more", drawn)}
+			Want: fmt.Sprintf("at most %d, the number of different rows that were drawn; draw more by "+
+				"--rounds or --draw, if the data have more", drawn)}
 	}
 	x := s.Matrix()
 	sample := blas.MatrixOf(len(s.Sample)/x.Cols, x.Cols, s.Sample)
@@ -114,7 +115,8 @@ func (s State) recluster(ctx context.Context, eng *engine.Engine, k int, seed ui
 		if start == 0 { // the best by the weights is also a candidate
 			restarts = starts
 		}
-		r, err = cluster.KMeans(ctx, eng, x, cluster.Params{K: k, Seed: seed + start, Restarts: restarts, Weights: s.Weights})
+		r, err = cluster.KMeans(ctx, eng, x,
+			cluster.Params{K: k, Seed: seed + start, Restarts: restarts, Weights: s.Weights})
 		if err == nil {
 			r, err = cluster.KMeans(ctx, eng, sample, cluster.Params{Start: r.Centers})
 		}

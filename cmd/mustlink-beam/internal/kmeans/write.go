@@ -40,5 +40,7 @@ func (f *writeFn) write(s State) error {
 	if err := shard.WriteMatrix(f.Path, m.Cols, m.Data, nil, nil); err != nil {
 		return err
 	}
-	return results.Save(f.Path, Summary{Rows: s.Rows, Clusters: m.Rows, Sizes: s.Sizes, Inertia: s.Inertia, Iterations: s.Iterations, Converged: s.Converged})
+	return results.Save(f.Path,
+		Summary{Rows: s.Rows, Clusters: m.Rows, Sizes: s.Sizes, Inertia: s.Inertia, Iterations: s.Iterations,
+			Converged: s.Converged})
 }

@@ -30,7 +30,8 @@ type bucketFn struct {
 	Output  shard.Output
 }
 
-func (f *bucketFn) ProcessElement(ctx context.Context, bucket int64, pieces func(*Piece) bool, emit func(BucketDistances)) error {
+func (f *bucketFn) ProcessElement(ctx context.Context, bucket int64, pieces func(*Piece) bool,
+	emit func(BucketDistances)) error {
 	all := job.Collect(pieces)
 	slices.SortFunc(all, func(a, b Piece) int { return cmp.Compare(a.Element, b.Element) })
 	all = slices.Compact(all)
@@ -44,11 +45,16 @@ const (
 )
 
 // search finds the neighbors of a bucket's rows, a block at a time, and writes the bucket's file.
-func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, pieces []Piece, emit func(BucketDistances)) error {
+func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, pieces []Piece,
+	emit func(BucketDistances)) error {
 	var values []float64
-	err := f.each(pieces, func(p Piece) int64 { return p.Primary }, queryRows, func(query rowrandom.Rows) error {
+	err := f.each(pieces, func(p Piece) int64 {
+		return p.Primary
+	}, queryRows, func(query rowrandom.Rows) error {
 		found := newLists(f.K, query)
-		err := f.each(pieces, func(p Piece) int64 { return p.Rows }, candidateRows, func(candidates rowrandom.Rows) error {
+		err := f.each(pieces, func(p Piece) int64 {
+			return p.Rows
+		}, candidateRows, func(candidates rowrandom.Rows) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -75,7 +81,8 @@ func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, piec
 
 // each reads the first rows of every piece, rows(piece) of each, and calls g with about maxRows of
 // them at a time, by ascending numbers.
-func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, maxRows int, g func(block rowrandom.Rows) error) error {
+func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, maxRows int,
+	g func(block rowrandom.Rows) error) error {
 	var block rowrandom.Rows
 	flush := func() error {
 		defer func() { block = rowrandom.Rows{} }()

@@ -26,7 +26,8 @@ func Exact(s beam.Scope, c job.Config, elements []shard.Element, k int, out shar
 // ExactOf is [Exact] for some of the elements of a set.
 func ExactOf(s beam.Scope, c job.Config, elements, set []shard.Element, k int, out shard.Output) {
 	s = s.Scope("all pairs")
-	c.Over(s, &exactFn{Config: c, K: k, Output: out}, elements, beam.SideInput{Input: beam.CreateList(s, set)})
+	c.Over(s, &exactFn{Config: c, K: k, Output: out}, elements,
+		beam.SideInput{Input: beam.CreateList(s, set)})
 }
 
 // exactFn finds the neighbors of an element's rows among all rows.
@@ -36,7 +37,8 @@ type exactFn struct {
 	Output shard.Output
 }
 
-func (f *exactFn) ProcessElement(ctx context.Context, e shard.Element, all func(*shard.Element) bool) (job.Tally, error) {
+func (f *exactFn) ProcessElement(ctx context.Context, e shard.Element,
+	all func(*shard.Element) bool) (job.Tally, error) {
 	return f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
 		rows, err := whole(ctx, w, r)
 		if err != nil {
@@ -52,7 +54,8 @@ func (f *exactFn) ProcessElement(ctx context.Context, e shard.Element, all func(
 		if err != nil {
 			return 0, err
 		}
-		return int64(len(rows.Numbers)), shard.WriteMatrix(f.Output.Name(e.Index, e.Count), 2*f.K+1, values, Columns(f.K), nil)
+		return int64(len(rows.Numbers)),
+			shard.WriteMatrix(f.Output.Name(e.Index, e.Count), 2*f.K+1, values, Columns(f.K), nil)
 	})
 }
 

@@ -43,7 +43,8 @@ func (l *lists) search(ctx context.Context, eng *engine.Engine, more blas.Matrix
 	}
 	// One more than k, because a row may find itself.
 	count := min(l.k+1, more.Rows)
-	near, err := graph.NearestBetween(ctx, eng, kernel.Linear(), coordinates.Vectors(l.of.Matrix()), coordinates.Vectors(more), count)
+	near, err := graph.NearestBetween(ctx, eng, kernel.Linear(), coordinates.Vectors(l.of.Matrix()),
+		coordinates.Vectors(more), count)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,8 @@ func checkExact(t *testing.T, x *points.Dense, pattern string, k int) {
 		index, d := want.Of(i)
 		for a, j := range index {
 			if numbers[i][a] != int64(j) || squared[i][a] != d[a] {
-				t.Fatalf("row %d: neighbor %d is %d at %v, want %d at %v", i, a, numbers[i][a], squared[i][a], j, d[a])
+				t.Fatalf("row %d: neighbor %d is %d at %v, want %d at %v", i, a, numbers[i][a], squared[i][a],
+					j, d[a])
 			}
 		}
 	}
@@ -99,12 +100,14 @@ func TestExact(t *testing.T) {
 }
 
 // routed runs the search by landmarks.
-func routed(t *testing.T, set *shard.Set, x *points.Dense, k, buckets, routes int, chance float64) (shard.Output, nearest.Recall) {
+func routed(t *testing.T, set *shard.Set, x *points.Dense, k, buckets, routes int,
+	chance float64) (shard.Output, nearest.Recall) {
 	t.Helper()
 	dir := t.TempDir()
 	landmarks := filepath.Join(dir, "landmarks.npy")
 	some := x.Select(spreadRows(x.N, buckets)).(*points.Dense)
-	if err := dataset.WriteMatrix(landmarks, some.N, some.D, some.Data, some.D, nil, dataset.WriteOptions{}); err != nil {
+	if err := dataset.WriteMatrix(landmarks, some.N, some.D, some.Data, some.D, nil,
+		dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	out := shard.Output{Path: filepath.Join(dir, "graph.npy")}
@@ -112,7 +115,8 @@ func routed(t *testing.T, set *shard.Set, x *points.Dense, k, buckets, routes in
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := nearest.Routing{Landmarks: landmarks, Nearest: routes, Pieces: pieces, Sampling: nearest.Sampling{Seed: 2, Chance: chance}}
+	g := nearest.Routing{Landmarks: landmarks, Nearest: routes, Pieces: pieces,
+		Sampling: nearest.Sampling{Seed: 2, Chance: chance}}
 	trial.Run(t, func(s beam.Scope) error {
 		nearest.Routed(s, trial.Config(set, 2), set.Elements, k, g, buckets, out)
 		return nil
@@ -172,8 +176,10 @@ func TestRecall(t *testing.T) {
 		if routes == 1 {
 			continue
 		}
-		if _, sampled := routed(t, set, x, k, 12, routes, 0.3); sampled.Rows < 450 || sampled.Rows > 750 || !(math.Abs(sampled.Recall-recall.Recall) < 0.05) {
-			t.Errorf("%d routes: recall %v on a sample of %d rows, %v on all", routes, sampled.Recall, sampled.Rows, recall.Recall)
+		if _, sampled := routed(t, set, x, k, 12, routes, 0.3); sampled.Rows < 450 || sampled.Rows > 750 ||
+			!(math.Abs(sampled.Recall-recall.Recall) < 0.05) {
+			t.Errorf("%d routes: recall %v on a sample of %d rows, %v on all", routes, sampled.Recall,
+				sampled.Rows, recall.Recall)
 		}
 	}
 	if before < 0.9 {
@@ -187,7 +193,8 @@ func TestLandmarksWithWrongWidth(t *testing.T) {
 	set := trial.Plan(t, trial.Files(t, x, []int{100}), 50)
 	dir := t.TempDir()
 	landmarks := filepath.Join(dir, "landmarks.npy")
-	if err := dataset.WriteMatrix(landmarks, 2, 2, []float64{1, 2, 3, 4}, 2, nil, dataset.WriteOptions{}); err != nil {
+	if err := dataset.WriteMatrix(landmarks, 2, 2, []float64{1, 2, 3, 4}, 2, nil,
+		dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	out := shard.Output{Path: filepath.Join(dir, "graph.npy")}
@@ -196,7 +203,8 @@ func TestLandmarksWithWrongWidth(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = job.Run(t.Context(), "prism", func(s beam.Scope) error {
-		nearest.Routed(s, trial.Config(set, 1), set.Elements, 3, nearest.Routing{Landmarks: landmarks, Nearest: 1, Pieces: pieces}, 2, out)
+		nearest.Routed(s, trial.Config(set, 1), set.Elements, 3,
+			nearest.Routing{Landmarks: landmarks, Nearest: 1, Pieces: pieces}, 2, out)
 		return nil
 	})
 	if !fault.IsInput(err) || !strings.Contains(err.Error(), "landmarks") {

@@ -23,7 +23,9 @@ func (l *lists) append(out []float64) ([]float64, error) {
 	for i, own := range l.of.Numbers {
 		list := l.found[i]
 		if len(list) < l.k {
-			return out, fault.Data("", "row %d is compared with %d other rows: want at least %d; take fewer --neighbors or fewer landmarks", own, len(list), l.k)
+			return out, fault.Data("",
+				"row %d is compared with %d other rows: want at least %d; take fewer --neighbors or fewer "+
+					"landmarks", own, len(list), l.k)
 		}
 		out = append(out, float64(own))
 		for _, n := range list {

@@ -16,7 +16,8 @@ import (
 )
 
 func init() {
-	register.DoFn3x2[context.Context, shard.Element, func(*rowrandom.Rows) bool, SampleDistances, error](&sampleFn{})
+	register.DoFn3x2[context.Context, shard.Element, func(*rowrandom.Rows) bool, SampleDistances,
+		error](&sampleFn{})
 	register.Combiner1[SampleDistances](&mergeDistancesFn{})
 	register.DoFn2x1[SampleDistances, func(*BucketDistances) bool, error](&recallFn{})
 	register.Iter1[BucketDistances]()
@@ -56,11 +57,13 @@ type sampleFn struct {
 	K      int
 }
 
-func (f *sampleFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*rowrandom.Rows) bool) (SampleDistances, error) {
+func (f *sampleFn) ProcessElement(ctx context.Context, e shard.Element,
+	samples func(*rowrandom.Rows) bool) (SampleDistances, error) {
 	found := newLists(f.K, rowrandom.Join(samples))
-	_, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, more blas.Matrix) error {
-		return found.search(ctx, w.Engine, more, block.Numbers)
-	})
+	_, err := coordinates.OfElement(ctx, f.Config, e,
+		func(w *job.Worker, block shard.Block, more blas.Matrix) error {
+			return found.search(ctx, w.Engine, more, block.Numbers)
+		})
 	found.pad()
 	return SampleDistances{found.of.Numbers, squared(found.found...)}, err
 }
@@ -86,9 +89,10 @@ func (*mergeDistancesFn) MergeAccumulators(a, b SampleDistances) SampleDistances
 
 // Recall is the recall of an approximate graph.
 type Recall struct {
-	Rows   int     `json:"rows"` // of the sample
-	K      int     `json:"neighbors"`
-	Recall float64 `json:"recall"` // share of the exact neighbors that were found; others at the same distance count
+	Rows int `json:"rows"` // of the sample
+	K    int `json:"neighbors"`
+	// share of the exact neighbors that were found; others at the same distance count
+	Recall float64 `json:"recall"`
 }
 
 // recallFn compares the approximate distances with the exact ones.
@@ -119,8 +123,11 @@ func (f *recallFn) ProcessElement(exact SampleDistances, found func(*BucketDista
 }
 
 // measure computes the recall of the approximate graph on the sample.
-func measure(s beam.Scope, c job.Config, elements []shard.Element, k int, output string, samples, found beam.PCollection) {
+func measure(s beam.Scope, c job.Config, elements []shard.Element, k int, output string, samples,
+	found beam.PCollection) {
 	s = s.Scope("recall")
-	exact := beam.ParDo(s, &sampleFn{Config: c, K: k}, job.Elements(s, elements), beam.SideInput{Input: samples})
-	beam.ParDo0(s, &recallFn{K: k, Output: output}, beam.Combine(s, &mergeDistancesFn{}, exact), beam.SideInput{Input: found})
+	exact := beam.ParDo(s, &sampleFn{Config: c, K: k}, job.Elements(s, elements),
+		beam.SideInput{Input: samples})
+	beam.ParDo0(s, &recallFn{K: k, Output: output}, beam.Combine(s, &mergeDistancesFn{}, exact),
+		beam.SideInput{Input: found})
 }

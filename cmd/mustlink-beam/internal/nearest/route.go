@@ -20,7 +20,8 @@ import (
 )
 
 func init() {
-	register.DoFn5x1[context.Context, shard.Element, func(int64, Piece), func(rowrandom.Rows), func(job.Tally), error](&routeFn{})
+	register.DoFn5x1[context.Context, shard.Element, func(int64, Piece), func(rowrandom.Rows),
+		func(job.Tally), error](&routeFn{})
 	register.Emitter2[int64, Piece]()
 }
 
@@ -48,41 +49,45 @@ type routeFn struct {
 	Routing Routing
 }
 
-func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(int64, Piece), sample func(rowrandom.Rows), emitTally func(job.Tally)) error {
-	tally, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
-		rows, err := whole(ctx, w, r)
-		if err != nil || len(rows.Numbers) == 0 {
-			return 0, err
-		}
-		x := rows.Matrix()
-		landmarks, err := coordinates.Read(f.Routing.Landmarks)
-		if err != nil {
-			return 0, err
-		}
-		if landmarks.Cols != x.Cols {
-			return 0, &fault.ShapeError{What: "number of columns of the landmarks", Got: landmarks.Cols, Want: fmt.Sprintf("%d, as the rows have", x.Cols)}
-		}
-		near, err := graph.NearestBetween(ctx, w.Engine, kernel.Linear(), coordinates.Vectors(x), coordinates.Vectors(landmarks), f.Routing.Nearest)
-		if err != nil {
-			return 0, err
-		}
-		memberships := order(near)
-		piece := Piece{Element: e.Index, Count: e.Count}
-		if err := writePieces(f.Routing.file(piece), rows, memberships); err != nil {
-			return 0, err
-		}
-		for _, s := range piece.split(memberships) {
-			put(s.bucket, s.piece)
-		}
-		var drawn rowrandom.Rows
-		for i, number := range rows.Numbers {
-			if f.Routing.Sampling.draws(number) {
-				drawn.Take(number, x.Row(i))
+func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(int64, Piece),
+	sample func(rowrandom.Rows), emitTally func(job.Tally)) error {
+	tally, err := f.Config.Each(ctx, e,
+		func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
+			rows, err := whole(ctx, w, r)
+			if err != nil || len(rows.Numbers) == 0 {
+				return 0, err
 			}
-		}
-		sample(drawn)
-		return 0, nil
-	})
+			x := rows.Matrix()
+			landmarks, err := coordinates.Read(f.Routing.Landmarks)
+			if err != nil {
+				return 0, err
+			}
+			if landmarks.Cols != x.Cols {
+				return 0, &fault.ShapeError{What: "number of columns of the landmarks", Got: landmarks.Cols,
+					Want: fmt.Sprintf("%d, as the rows have", x.Cols)}
+			}
+			near, err := graph.NearestBetween(ctx, w.Engine, kernel.Linear(), coordinates.Vectors(x),
+				coordinates.Vectors(landmarks), f.Routing.Nearest)
+			if err != nil {
+				return 0, err
+			}
+			memberships := order(near)
+			piece := Piece{Element: e.Index, Count: e.Count}
+			if err := writePieces(f.Routing.file(piece), rows, memberships); err != nil {
+				return 0, err
+			}
+			for _, s := range piece.split(memberships) {
+				put(s.bucket, s.piece)
+			}
+			var drawn rowrandom.Rows
+			for i, number := range rows.Numbers {
+				if f.Routing.Sampling.draws(number) {
+					drawn.Take(number, x.Row(i))
+				}
+			}
+			sample(drawn)
+			return 0, nil
+		})
 	if err != nil {
 		return err
 	}
@@ -109,7 +114,8 @@ func order(near *graph.Neighbors) []membership {
 	}
 	rank := map[bool]int{true: 1}
 	slices.SortFunc(memberships, func(a, b membership) int {
-		return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(rank[a.secondary], rank[b.secondary]), cmp.Compare(a.row, b.row))
+		return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(rank[a.secondary], rank[b.secondary]),
+			cmp.Compare(a.row, b.row))
 	})
 	return memberships
 }
@@ -125,7 +131,8 @@ func (p Piece) split(memberships []membership) []bucketed {
 	var out []bucketed
 	for at, s := range memberships {
 		if at == 0 || s.bucket != memberships[at-1].bucket {
-			out = append(out, bucketed{int64(s.bucket), Piece{Element: p.Element, Count: p.Count, First: int64(at)}})
+			out = append(out, bucketed{int64(s.bucket),
+				Piece{Element: p.Element, Count: p.Count, First: int64(at)}})
 		}
 		last := &out[len(out)-1].piece
 		last.Rows++

@@ -13,11 +13,13 @@ import (
 
 // Routed finds neighbors by landmarks, and writes a file for each bucket. There are as many buckets
 // as landmarks. When there is a sample, it measures the recall on it.
-func Routed(s beam.Scope, c job.Config, elements []shard.Element, k int, g Routing, buckets int, out shard.Output) {
+func Routed(s beam.Scope, c job.Config, elements []shard.Element, k int, g Routing, buckets int,
+	out shard.Output) {
 	s = s.Scope("routed")
 	pieces, samples, tallies := beam.ParDo3(s, &routeFn{Config: c, Routing: g}, job.Elements(s, elements))
 	c.Check(s, tallies)
-	found := beam.ParDo(s, &bucketFn{Config: c, Routing: g, Buckets: int64(buckets), K: k, Output: out}, beam.GroupByKey(s, pieces))
+	found := beam.ParDo(s, &bucketFn{Config: c, Routing: g, Buckets: int64(buckets), K: k, Output: out},
+		beam.GroupByKey(s, pieces))
 	if g.Sampling.Chance > 0 {
 		measure(s, c, elements, k, out.Path, samples, found)
 	}

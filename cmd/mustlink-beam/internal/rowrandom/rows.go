@@ -33,7 +33,8 @@ func (r *Rows) Take(number int64, row []float64) { r.Offer(float64(number), numb
 func Join(next func(*Rows) bool) Rows {
 	var all Rows
 	for part := (Rows{}); next(&part); part = (Rows{}) {
-		all.Keys, all.Numbers, all.Values = append(all.Keys, part.Keys...), append(all.Numbers, part.Numbers...), append(all.Values, part.Values...)
+		all.Keys, all.Numbers, all.Values = append(all.Keys, part.Keys...),
+			append(all.Numbers, part.Numbers...), append(all.Values, part.Values...)
 	}
 	all.Smallest(len(all.Keys), nil)
 	return all
@@ -47,7 +48,8 @@ func (r *Rows) Matrix() blas.Matrix {
 
 // With returns the rows of both, in memory of their own.
 func (r Rows) With(b Rows) Rows {
-	return Rows{slices.Concat(r.Keys, b.Keys), slices.Concat(r.Numbers, b.Numbers), slices.Concat(r.Values, b.Values)}
+	return Rows{slices.Concat(r.Keys, b.Keys), slices.Concat(r.Numbers, b.Numbers),
+		slices.Concat(r.Values, b.Values)}
 }
 
 // Width returns the number of values of a row.

@@ -52,15 +52,18 @@ func (f *classifyFn) ProcessElement(ctx context.Context, e shard.Element) (job.T
 }
 
 // classify writes labels to a file, block by block.
-func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reader, training *TrainingSet, path string) (int64, error) {
-	labeled, stop := prefetch(ctx, r, catalog.BlockRows(training.Dim, 0), func(ctx context.Context, block shard.Block) (dataset.LabelRows, error) {
-		x, err := coordinates.Of(ctx, w, block)
-		if err != nil {
-			return dataset.LabelRows{}, err
-		}
-		labels, err := neighbors.Classify(ctx, w.Engine, training.at, training.labels, x, f.Training.Neighbors)
-		return dataset.LabelRows{Labels: labels, IDs: block.IDs}, block.Locate(err)
-	})
+func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reader, training *TrainingSet,
+	path string) (int64, error) {
+	labeled, stop := prefetch(ctx, r, catalog.BlockRows(training.Dim, 0),
+		func(ctx context.Context, block shard.Block) (dataset.LabelRows, error) {
+			x, err := coordinates.Of(ctx, w, block)
+			if err != nil {
+				return dataset.LabelRows{}, err
+			}
+			labels, err := neighbors.Classify(ctx, w.Engine, training.at, training.labels, x,
+				f.Training.Neighbors)
+			return dataset.LabelRows{Labels: labels, IDs: block.IDs}, block.Locate(err)
+		})
 	defer stop()
 	written := int64(0)
 	err := dataset.WriteLabelRows(path, func() (dataset.LabelRows, error) {
@@ -100,11 +103,13 @@ func (t Training) read(ctx context.Context, w *job.Worker) (*TrainingSet, error)
 			return nil, err
 		}
 		training.labels = append(training.labels, block.Labels...)
-		training.at.Data, training.at.Cols, training.at.Stride = append(training.at.Data, x.Data...), x.Cols, x.Cols
+		training.at.Data, training.at.Cols, training.at.Stride = append(training.at.Data, x.Data...), x.Cols,
+			x.Cols
 	}
 	training.at.Rows = len(training.labels)
 	if t.Neighbors < 1 || t.Neighbors > training.at.Rows {
-		return nil, &fault.ParamError{Param: "neighbors", Value: t.Neighbors, Want: fmt.Sprintf("a number from 1 to %d, the number of training rows", training.at.Rows)}
+		return nil, &fault.ParamError{Param: "neighbors", Value: t.Neighbors,
+			Want: fmt.Sprintf("a number from 1 to %d, the number of training rows", training.at.Rows)}
 	}
 	return training, nil
 }

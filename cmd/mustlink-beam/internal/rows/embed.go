@@ -40,10 +40,11 @@ func (f *embedFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tall
 // embed writes the coordinates to a file, block by block.
 func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, path string) (int64, error) {
 	dim := w.Model.Dim()
-	computed, stop := prefetch(ctx, r, w.Model.Record().BlockRows(0), func(ctx context.Context, block shard.Block) (dataset.Rows, error) {
-		y, err := coordinates.Of(ctx, w, block)
-		return dataset.Rows{Data: y.Data, IDs: block.IDs}, err
-	})
+	computed, stop := prefetch(ctx, r, w.Model.Record().BlockRows(0),
+		func(ctx context.Context, block shard.Block) (dataset.Rows, error) {
+			y, err := coordinates.Of(ctx, w, block)
+			return dataset.Rows{Data: y.Data, IDs: block.IDs}, err
+		})
 	defer stop()
 	written := int64(0)
 	next := func() (dataset.Rows, error) {
@@ -57,8 +58,11 @@ func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, pat
 
 // prefetch returns the values of f for the blocks of a reader: while one value is used, the next is
 // computed and another block is read.
-func prefetch[T any](ctx context.Context, r *shard.Reader, rows int, f func(context.Context, shard.Block) (T, error)) (next func() (T, error), stop func()) {
-	read, stopReading := dataset.Prefetch(ctx, func(context.Context) (shard.Block, error) { return r.Next(rows) })
+func prefetch[T any](ctx context.Context, r *shard.Reader, rows int,
+	f func(context.Context, shard.Block) (T, error)) (next func() (T, error), stop func()) {
+	read, stopReading := dataset.Prefetch(ctx, func(context.Context) (shard.Block, error) {
+		return r.Next(rows)
+	})
 	next, stopComputing := dataset.Prefetch(ctx, func(ctx context.Context) (T, error) {
 		block, err := read()
 		if err != nil {

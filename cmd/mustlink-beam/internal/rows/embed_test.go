@@ -87,7 +87,8 @@ func TestEmbedMatchesLibrary(t *testing.T) {
 		name   string
 		params map[string]string
 	}{{"krca", nil}, {"kbeta", map[string]string{"landmarks": "40"}}} {
-		model := trial.Model(t, method.name, &points.Dense{N: 200, D: x.D, Data: x.Data[:200*x.D]}, method.params)
+		model := trial.Model(t, method.name, &points.Dense{N: 200, D: x.D, Data: x.Data[:200*x.D]},
+			method.params)
 		want := local(t, model, x)
 		for _, c := range []struct{ rows, workers int }{{37, 3}, {1000, 1}, {n, 2}} {
 			set := trial.Plan(t, pattern, c.rows)
@@ -96,12 +97,15 @@ func TestEmbedMatchesLibrary(t *testing.T) {
 			out := shard.Output{Path: filepath.Join(t.TempDir(), "y.npy")}
 			r := embed(t, config, set, out)
 			same(t, trial.Engine(t), trial.Rows(t, out.Pattern()), want, 200)
-			for name, want := range map[string]int64{"rows_read": n, "rows_written": n, "rows_bad": 0, "elements": int64(len(set.Elements))} {
+			for name, want := range map[string]int64{"rows_read": n, "rows_written": n, "rows_bad": 0,
+				"elements": int64(len(set.Elements))} {
 				if got := r.Counters[name]; got != want {
-					t.Errorf("%s, elements of %d rows: the counter %s is %d: want %d", method.name, c.rows, name, got, want)
+					t.Errorf("%s, elements of %d rows: the counter %s is %d: want %d", method.name, c.rows,
+						name, got, want)
 				}
 			}
-			if d := r.Distributions["element_bytes"]; d.Sum != 8*int64(len(x.Data)) || d.Count != int64(len(set.Elements)) {
+			if d := r.Distributions["element_bytes"]; d.Sum != 8*int64(len(x.Data)) ||
+				d.Count != int64(len(set.Elements)) {
 				t.Errorf("bytes %+v: want %d in %d elements", d, 8*len(x.Data), len(set.Elements))
 			}
 		}
@@ -117,7 +121,8 @@ func TestEmbedFormats(t *testing.T) {
 		ids[i] = fmt.Sprintf("p%d", i)
 	}
 	dir := t.TempDir()
-	if err := dataset.WriteData(filepath.Join(dir, "x.csv"), &dataset.Data{Points: x, IDs: ids}, dataset.WriteOptions{}); err != nil {
+	if err := dataset.WriteData(filepath.Join(dir, "x.csv"), &dataset.Data{Points: x, IDs: ids},
+		dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	model := trial.Model(t, "krca", x, nil)
@@ -125,7 +130,8 @@ func TestEmbedFormats(t *testing.T) {
 	set := trial.Plan(t, filepath.Join(dir, "x.csv"), 70)
 	config := trial.Config(set, 2)
 	config.Model = model
-	for _, ending := range []string{"npy", "npy.gz", "csv", "csv.gz", "parquet", "parquet.gz", "arrow", "arrow.gz"} {
+	for _, ending := range []string{"npy", "npy.gz", "csv", "csv.gz", "parquet", "parquet.gz", "arrow",
+		"arrow.gz"} {
 		out := shard.Output{Path: filepath.Join(dir, "y."+ending)}
 		embed(t, config, set, out)
 		got := &points.Dense{D: want.Cols}
@@ -165,7 +171,8 @@ func TestElementTwice(t *testing.T) {
 		var group sync.WaitGroup
 		for range 1 + 3*round {
 			group.Go(func() {
-				if tally, err := f.ProcessElement(context.Background(), e); err != nil || tally.Written != e.Rows {
+				if tally, err := f.ProcessElement(context.Background(), e); err != nil ||
+					tally.Written != e.Rows {
 					t.Errorf("%+v, %v: want %d rows", tally, err, e.Rows)
 				}
 			})
@@ -217,7 +224,8 @@ func badFiles(t *testing.T, wrong map[int]bool) (pattern string, x, right *point
 			fmt.Fprintf(&text, "%v,%v,%v\n", v[0], v[1], v[2])
 			right.N, right.Data = right.N+1, append(right.Data, v...)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%d.csv", f)), []byte(text.String()), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%d.csv", f)), []byte(text.String()),
+			0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -235,7 +243,8 @@ func TestBadRows(t *testing.T) {
 		limit string
 		want  string // of the error, "" for none
 	}{
-		{"0", "is not a number"}, {"3", "4 of 400 rows are bad: want at most 3"}, {"0.99%", "4 of 400 rows are bad: want at most 0.99%"},
+		{"0", "is not a number"}, {"3", "4 of 400 rows are bad: want at most 3"},
+		{"0.99%", "4 of 400 rows are bad: want at most 0.99%"},
 		{"1%", ""}, {"4", ""},
 	} {
 		dir := t.TempDir()
@@ -250,7 +259,8 @@ func TestBadRows(t *testing.T) {
 			return nil
 		})
 		if c.want != "" {
-			if !fault.IsInput(err) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			if !fault.IsInput(err) || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "\n") {
 				t.Errorf("limit %s: %v: want %q", c.limit, err, c.want)
 			}
 			continue
@@ -259,7 +269,8 @@ func TestBadRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, trial.Engine(t), trial.Rows(t, out.Pattern()), local(t, model, right), 100)
-		if r.Counters["rows_bad"] != 4 || r.Counters["rows_read"] != 400 || r.Counters["rows_written"] != 396 {
+		if r.Counters["rows_bad"] != 4 || r.Counters["rows_read"] != 400 ||
+			r.Counters["rows_written"] != 396 {
 			t.Errorf("counters %v", r.Counters)
 		}
 		checkBad(t, (shard.Output{Path: config.BadOutput}).Pattern(), []int{3, 0, 49, 248})
@@ -295,7 +306,8 @@ func checkBad(t *testing.T, pattern string, rows []int) {
 				t.Fatal(err)
 			}
 			line, _, _ := strings.Cut(string(source[offset:]), "\n")
-			if source[offset-1] != '\n' || !strings.Contains(line, "oops") || r[3] != "b" || !strings.Contains(r[4], "is not a number") {
+			if source[offset-1] != '\n' || !strings.Contains(line, "oops") || r[3] != "b" ||
+				!strings.Contains(r[4], "is not a number") {
 				t.Errorf("%v points at %q", r, line)
 			}
 		}

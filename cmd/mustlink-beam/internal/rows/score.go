@@ -56,7 +56,8 @@ func Score(s beam.Scope, c job.Config, what Scoring) {
 		share := float64(what.Sample) / float64(what.Rows)
 		sample = beam.ParDo(s, &sampleFn{Config: c, Share: share, Seed: what.Seed}, pairs)
 	}
-	beam.ParDo0(s, &scoreFn{Output: what.Output}, beam.Impulse(s), beam.SideInput{Input: counts}, beam.SideInput{Input: sample})
+	beam.ParDo0(s, &scoreFn{Output: what.Output}, beam.Impulse(s), beam.SideInput{Input: counts},
+		beam.SideInput{Input: sample})
 }
 
 // Counts are the numbers of rows with each pair of a true and a predicted label that occurs.
@@ -99,7 +100,8 @@ func list(counts map[labelPair]int64) Counts {
 		return cmp.Or(cmp.Compare(a.truth, b.truth), cmp.Compare(a.predicted, b.predicted))
 	})
 	for _, p := range pairs {
-		c.Truth, c.Predicted, c.Rows = append(c.Truth, p.truth), append(c.Predicted, p.predicted), append(c.Rows, counts[p])
+		c.Truth, c.Predicted, c.Rows = append(c.Truth, p.truth), append(c.Predicted, p.predicted),
+			append(c.Rows, counts[p])
 	}
 	return c
 }
@@ -143,24 +145,25 @@ func (f *sampleFn) ProcessElement(ctx context.Context, p shard.Pair, emit func(S
 	if err != nil {
 		return job.Wrap(err)
 	}
-	_, err = f.Config.Each(ctx, p.B, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
-		for {
-			block, err := r.Next(catalog.BlockRows(1, 0))
-			if err != nil {
-				return 0, err
-			}
-			x, err := coordinates.Values(block.Data)
-			if err != nil {
-				return 0, err
-			}
-			for i, number := range block.Numbers {
-				label := labels[number-p.B.Start]
-				if label != "" && rowrandom.Uniform(f.Seed, sampleStream, number) < f.Share {
-					emit(Sampled{Number: number, Label: label, Place: slices.Clone(x.Row(i))})
+	_, err = f.Config.Each(ctx, p.B,
+		func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
+			for {
+				block, err := r.Next(catalog.BlockRows(1, 0))
+				if err != nil {
+					return 0, err
+				}
+				x, err := coordinates.Values(block.Data)
+				if err != nil {
+					return 0, err
+				}
+				for i, number := range block.Numbers {
+					label := labels[number-p.B.Start]
+					if label != "" && rowrandom.Uniform(f.Seed, sampleStream, number) < f.Share {
+						emit(Sampled{Number: number, Label: label, Place: slices.Clone(x.Row(i))})
+					}
 				}
 			}
-		}
-	})
+		})
 	return err
 }
 

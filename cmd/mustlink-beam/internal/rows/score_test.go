@@ -32,7 +32,8 @@ func labelFiles(t *testing.T, labels []string, sizes ...int) string {
 	dir, from := t.TempDir(), 0
 	for f, n := range sizes {
 		ending := []string{"csv", "csv.gz"}[f%2]
-		if err := dataset.WriteLabels(filepath.Join(dir, fmt.Sprintf("part-%d.%s", f, ending)), labels[from:from+n], nil, dataset.WriteOptions{}); err != nil {
+		if err := dataset.WriteLabels(filepath.Join(dir, fmt.Sprintf("part-%d.%s", f, ending)),
+			labels[from:from+n], nil, dataset.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		from += n
@@ -98,7 +99,8 @@ func TestScoreOfLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, rows := range []int{13, 300, 2000} {
-		got := scored(t, Scoring{Predicted: planned(t, labelFiles(t, truth, 400, 0, 600), labelFiles(t, predicted, 1, 998, 1), rows, true)})
+		got := scored(t, Scoring{Predicted: planned(t, labelFiles(t, truth, 400, 0, 600),
+			labelFiles(t, predicted, 1, 998, 1), rows, true)})
 		if got.J != nil {
 			t.Error("J without an embedding")
 		}
@@ -122,14 +124,16 @@ func TestScoreOfEmbedding(t *testing.T) {
 				kept, labels = append(kept, x.Data[3*i:3*i+3]...), append(labels, truth[i])
 			}
 		}
-		if off := math.Abs(float64(len(labels)) - min(n, float64(sample))); off > 4*math.Sqrt(float64(sample)) {
+		if off := math.Abs(float64(len(labels)) -
+			min(n, float64(sample))); off > 4*math.Sqrt(float64(sample)) {
 			t.Fatalf("%d rows were drawn of about %d", len(labels), sample)
 		}
 		want, err := score.JRatio(kept, len(labels), 3, labels)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := scored(t, Scoring{Embedding: planned(t, labelFiles(t, truth, 500, 400), trial.Files(t, x, trial.Sizes(n)), 70, false), Rows: n, Sample: sample, Seed: 5})
+		got := scored(t, Scoring{Embedding: planned(t, labelFiles(t, truth, 500, 400),
+			trial.Files(t, x, trial.Sizes(n)), 70, false), Rows: n, Sample: sample, Seed: 5})
 		if got.Labels != nil || got.J == nil || *got.J != want || got.Sample != len(labels) {
 			t.Errorf("%+v: want J %v of %d rows", got, want, len(labels))
 		}
@@ -140,7 +144,8 @@ func TestScoreOfEmbedding(t *testing.T) {
 func TestAlignRefuses(t *testing.T) {
 	a := trial.Plan(t, trial.Files(t, trial.Blobs(1, 10, 2, 1, 1), []int{10}), 3)
 	b := trial.Plan(t, trial.Files(t, trial.Blobs(1, 11, 2, 1, 1), []int{11}), 3)
-	if _, err := shard.Align(a, b); !fault.IsInput(err) || !strings.Contains(err.Error(), "11 rows: want 10") {
+	if _, err := shard.Align(a, b); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "11 rows: want 10") {
 		t.Errorf("%v: want an error of the number of rows", err)
 	}
 }
@@ -153,7 +158,8 @@ func TestScoreRefuses(t *testing.T) {
 	}
 	pairs := planned(t, path, path, 2, true)
 	_, err := job.Run(t.Context(), "prism", func(s beam.Scope) error {
-		Score(s, job.Config{Workers: 1}, Scoring{Predicted: pairs, Output: filepath.Join(t.TempDir(), "s.json")})
+		Score(s, job.Config{Workers: 1},
+			Scoring{Predicted: pairs, Output: filepath.Join(t.TempDir(), "s.json")})
 		return nil
 	})
 	if !fault.IsInput(err) || !strings.Contains(err.Error(), path+", line 4, row 2") {
@@ -170,7 +176,8 @@ func TestClassifyMatchesLibrary(t *testing.T) {
 	for f, rows := range [][2]int{{0, 1}, {1, known}} {
 		part := &points.Dense{N: rows[1] - rows[0], D: 4, Data: train.Data[4*rows[0] : 4*rows[1]]}
 		if err := dataset.WriteData(filepath.Join(dir, fmt.Sprintf("train-%d.csv", f)),
-			&dataset.Data{Points: part, Labels: trial.Labels(train)[rows[0]:rows[1]]}, dataset.WriteOptions{}); err != nil {
+			&dataset.Data{Points: part, Labels: trial.Labels(train)[rows[0]:rows[1]]},
+			dataset.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,7 +195,8 @@ func TestClassifyMatchesLibrary(t *testing.T) {
 		config.Model = model
 		out := shard.Output{Path: filepath.Join(t.TempDir(), "labels.csv")}
 		trial.Run(t, func(s beam.Scope) error {
-			Classify(s, config, Training{Pattern: filepath.Join(dir, "train-*"), Neighbors: 3}, set.Elements, out)
+			Classify(s, config, Training{Pattern: filepath.Join(dir, "train-*"), Neighbors: 3}, set.Elements,
+				out)
 			return nil
 		})
 		files, err := shard.Files(out.Pattern())

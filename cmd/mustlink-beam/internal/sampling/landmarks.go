@@ -49,7 +49,8 @@ func (o Options) Validate() error {
 	case o.M < 1:
 		return &fault.ParamError{Param: "-m, --landmarks", Value: o.M, Want: "a number >= 1"}
 	case o.Weight != "" && o.Rule != Reservoir:
-		return &fault.ParamError{Param: "--weight", Value: o.Weight, Want: "none: only --rule " + Reservoir + " uses weights"}
+		return &fault.ParamError{Param: "--weight", Value: o.Weight, Want: "none: only --rule " + Reservoir +
+			" uses weights"}
 	case o.Rule != Leverage:
 		return nil
 	}
@@ -70,7 +71,8 @@ func Choose(s beam.Scope, c job.Config, elements []shard.Element, o Options, pat
 	case Leverage:
 		chosen = leverage(s, c, job.Elements(s, elements), o)
 	default:
-		chosen = reservoir(s, job.Elements(s, elements), &drawFn{Config: c, M: o.M, Seed: o.Seed, Stream: streamLandmarks, Weight: o.Weight})
+		chosen = reservoir(s, job.Elements(s, elements),
+			&drawFn{Config: c, M: o.M, Seed: o.Seed, Stream: streamLandmarks, Weight: o.Weight})
 	}
 	beam.ParDo0(s, &writeFn{Path: path, Rows: rows}, chosen)
 }

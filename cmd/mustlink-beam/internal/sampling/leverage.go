@@ -19,7 +19,8 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, shard.Element, func(*rowrandom.Rows) bool, func(rowrandom.Rows), error](&leverageFn{})
+	register.DoFn4x1[context.Context, shard.Element, func(*rowrandom.Rows) bool, func(rowrandom.Rows),
+		error](&leverageFn{})
 }
 
 // leverageFn draws rows of an element with their leverage scores as weights. Its side input is the
@@ -35,27 +36,29 @@ type leverageFn struct {
 	scorer *landmarks.Scorer // of this bundle
 }
 
-func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*rowrandom.Rows) bool, emit func(rowrandom.Rows)) error {
+func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*rowrandom.Rows) bool,
+	emit func(rowrandom.Rows)) error {
 	var sample, all rowrandom.Rows
 	if !samples(&sample) {
 		return nil
 	}
-	_, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) (err error) {
-		if f.scorer == nil {
-			if f.scorer, err = f.prepare(ctx, w.Engine, sample); err != nil {
+	_, err := coordinates.OfElement(ctx, f.Config, e,
+		func(w *job.Worker, block shard.Block, x blas.Matrix) (err error) {
+			if f.scorer == nil {
+				if f.scorer, err = f.prepare(ctx, w.Engine, sample); err != nil {
+					return err
+				}
+			}
+			scores, err := f.scorer.Scores(ctx, w.Engine, coordinates.Vectors(x))
+			if err != nil {
 				return err
 			}
-		}
-		scores, err := f.scorer.Scores(ctx, w.Engine, coordinates.Vectors(x))
-		if err != nil {
-			return err
-		}
-		for i, number := range block.Numbers {
-			all.Offer(rowrandom.Exponential(f.Seed, streamLandmarks, number, scores[i]), number, x.Row(i))
-		}
-		all.Smallest(f.M, nil)
-		return nil
-	})
+			for i, number := range block.Numbers {
+				all.Offer(rowrandom.Exponential(f.Seed, streamLandmarks, number, scores[i]), number, x.Row(i))
+			}
+			all.Smallest(f.M, nil)
+			return nil
+		})
 	if err == nil {
 		emit(all)
 	}
@@ -64,7 +67,8 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 
 // prepare creates the scorer. It estimates the trace of the kernel matrix of all rows from the
 // sample.
-func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine, sample rowrandom.Rows) (*landmarks.Scorer, error) {
+func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine,
+	sample rowrandom.Rows) (*landmarks.Scorer, error) {
 	sample.Ascending()
 	x := coordinates.Vectors(sample.Matrix())
 	k, err := resolved(ctx, eng, f.Kernel, x)
@@ -96,7 +100,9 @@ func resolved(ctx context.Context, eng *engine.Engine, text string, x points.Poi
 
 // leverage returns a collection of the M rows drawn.
 func leverage(s beam.Scope, c job.Config, elements beam.PCollection, o Options) beam.PCollection {
-	sample := reservoir(s.Scope("sample"), elements, &drawFn{Config: c, M: 2 * o.M, Seed: o.Seed, Stream: streamSample})
-	parts := beam.ParDo(s, &leverageFn{Config: c, Kernel: o.Kernel, M: o.M, Seed: o.Seed, Rows: c.Rows}, elements, beam.SideInput{Input: sample})
+	sample := reservoir(s.Scope("sample"), elements,
+		&drawFn{Config: c, M: 2 * o.M, Seed: o.Seed, Stream: streamSample})
+	parts := beam.ParDo(s, &leverageFn{Config: c, Kernel: o.Kernel, M: o.M, Seed: o.Seed, Rows: c.Rows},
+		elements, beam.SideInput{Input: sample})
 	return beam.Combine(s, &smallestFn{M: o.M}, parts)
 }

@@ -37,11 +37,13 @@ type drawFn struct {
 	Weight string // name of the column of weights, which is not a feature then; "" for equal weights
 }
 
-func (f *drawFn) ProcessElement(ctx context.Context, e shard.Element, emit func(rowrandom.Rows), emitTally func(job.Tally)) error {
+func (f *drawFn) ProcessElement(ctx context.Context, e shard.Element, emit func(rowrandom.Rows),
+	emitTally func(job.Tally)) error {
 	var all rowrandom.Rows
-	tally, err := coordinates.OfElement(ctx, f.Config, e, func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
-		return f.offer(&all, block, x)
-	})
+	tally, err := coordinates.OfElement(ctx, f.Config, e,
+		func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
+			return f.offer(&all, block, x)
+		})
 	if err != nil {
 		return err
 	}
@@ -62,7 +64,8 @@ func (f *drawFn) offer(all *rowrandom.Rows, block shard.Block, x blas.Matrix) er
 		row, weight := x.Row(i), 1.0
 		if column >= 0 {
 			if weight = row[column]; weight < 0 {
-				return &fault.DataError{Row: i, Column: f.Weight, Err: fmt.Errorf("weight is %g: want a number >= 0", weight)}
+				return &fault.DataError{Row: i, Column: f.Weight,
+					Err: fmt.Errorf("weight is %g: want a number >= 0", weight)}
 			}
 			row = slices.Concat(row[:column], row[column+1:])
 		}

@@ -80,7 +80,8 @@ func TestReservoir(t *testing.T) {
 		keys[i] = rowrandom.Exponential(8, stream, int64(i), 1)
 	}
 	for _, rows := range []int{100, 1700} {
-		got := choose(t, trial.Plan(t, pattern, rows), 2, sampling.Options{Rule: sampling.Reservoir, M: 120, Seed: 8}, x)
+		got := choose(t, trial.Plan(t, pattern, rows), 2,
+			sampling.Options{Rule: sampling.Reservoir, M: 120, Seed: 8}, x)
 		if want := smallest(keys, 120); !slices.Equal(got, want) {
 			t.Errorf("elements of %d rows: landmarks %v, want %v", rows, got, want)
 		}
@@ -94,7 +95,8 @@ func weighted(t *testing.T, x *points.Dense, weights []float64) string {
 	text.WriteString("a,w,b\n")
 	for i, w := range weights {
 		row := x.Row(i)
-		text.WriteString(strconv.FormatFloat(row[0], 'g', -1, 64) + "," + strconv.FormatFloat(w, 'g', -1, 64) + "," + strconv.FormatFloat(row[1], 'g', -1, 64) + "\n")
+		text.WriteString(strconv.FormatFloat(row[0], 'g', -1, 64) + "," +
+			strconv.FormatFloat(w, 'g', -1, 64) + "," + strconv.FormatFloat(row[1], 'g', -1, 64) + "\n")
 	}
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	if err := os.WriteFile(path, text.Bytes(), 0o666); err != nil {

@@ -59,7 +59,8 @@ func (f *medoidsFn) choose(ctx context.Context, eng *engine.Engine, s kmeans.Sta
 		}
 		return all, nil
 	}
-	r, err := cluster.KMeans(ctx, eng, x, cluster.Params{K: f.M, Seed: f.Seed, Restarts: 1, Weights: s.Weights})
+	r, err := cluster.KMeans(ctx, eng, x,
+		cluster.Params{K: f.M, Seed: f.Seed, Restarts: 1, Weights: s.Weights})
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +86,7 @@ func nearest(x blas.Matrix, center []float64, taken []bool) int {
 
 // spread returns a collection of M rows that k-means|| has drawn.
 func spread(s beam.Scope, c job.Config, elements []shard.Element, o Options) beam.PCollection {
-	state := kmeans.Over(s, c, elements).Candidates(s, kmeans.Options{K: o.M, Seed: o.Seed, Rounds: kmeans.DefaultRounds})
+	state := kmeans.Over(s, c, elements).Candidates(s,
+		kmeans.Options{K: o.M, Seed: o.Seed, Rounds: kmeans.DefaultRounds})
 	return beam.ParDo(s, &medoidsFn{Config: c, M: o.M, Seed: o.Seed}, state)
 }

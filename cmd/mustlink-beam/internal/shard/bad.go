@@ -22,7 +22,8 @@ type Bad struct {
 
 // Err returns the reason as an error.
 func (b Bad) Err() error {
-	return &fault.DataError{File: b.File, Line: int(b.Line), Row: int(b.Row), Column: b.Column, Err: errors.New(b.Reason)}
+	return &fault.DataError{File: b.File, Line: int(b.Line), Row: int(b.Row), Column: b.Column,
+		Err: errors.New(b.Reason)}
 }
 
 // Bad returns the bad rows so far, in their order.

@@ -41,7 +41,8 @@ func (e Element) Part(start, rows int64) Element {
 
 // text returns the text of the element's rows, after that of the column names.
 func (e Element) text(file *os.File) io.Reader {
-	return io.MultiReader(io.NewSectionReader(file, 0, e.Header), io.NewSectionReader(file, e.Offset, e.Bytes))
+	return io.MultiReader(io.NewSectionReader(file, 0, e.Header),
+		io.NewSectionReader(file, e.Offset, e.Bytes))
 }
 
 // closed reports whether the rows end with the text that is read, or with a file that must be read

@@ -17,7 +17,8 @@ func Files(pattern string) ([]string, error) {
 	for one := range strings.SplitSeq(pattern, ",") {
 		found, err := filepath.Glob(one)
 		if err != nil {
-			return nil, &fault.ParamError{Param: "pattern", Value: one, Want: "a name with *, ? and [a-z], such as data-*.npy"}
+			return nil, &fault.ParamError{Param: "pattern", Value: one,
+				Want: "a name with *, ? and [a-z], such as data-*.npy"}
 		}
 		hidden := strings.HasPrefix(filepath.Base(one), ".")
 		found = slices.DeleteFunc(found, func(path string) bool {
@@ -30,7 +31,8 @@ func Files(pattern string) ([]string, error) {
 	}
 	slices.Sort(files)
 	if twice := len(files); len(slices.Compact(files)) < twice {
-		return nil, &fault.ParamError{Param: "pattern", Value: pattern, Want: "patterns that match no file twice"}
+		return nil, &fault.ParamError{Param: "pattern", Value: pattern,
+			Want: "patterns that match no file twice"}
 	}
 	return files, whole(files)
 }

@@ -99,7 +99,8 @@ type Pair struct{ A, B Element }
 // counterpart in the other.
 func Align(a, b *Set) ([]Pair, error) {
 	if a.Rows != b.Rows {
-		return nil, fault.Data(b.Files[0], "the files of its pattern have %d rows: want %d, as those of %s", b.Rows, a.Rows, a.Files[0])
+		return nil, fault.Data(b.Files[0], "the files of its pattern have %d rows: want %d, as those of %s",
+			b.Rows, a.Rows, a.Files[0])
 	}
 	var pairs []Pair
 	for i, j, start := 0, 0, int64(0); start < a.Rows; {

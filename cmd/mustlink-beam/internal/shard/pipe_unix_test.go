@@ -19,7 +19,8 @@ func TestPipeIsNoShard(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := shard.Plan(t.Context(), path, shard.Options{Rows: 10}); !fault.IsInput(err) || !strings.HasPrefix(err.Error(), path+": it is a folder, a pipe or a device") {
+	if _, err := shard.Plan(t.Context(), path, shard.Options{Rows: 10}); !fault.IsInput(err) ||
+		!strings.HasPrefix(err.Error(), path+": it is a folder, a pipe or a device") {
 		t.Errorf("error %v", err)
 	}
 }

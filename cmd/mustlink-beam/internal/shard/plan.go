@@ -38,7 +38,8 @@ type Options struct {
 
 // reading returns the options for a file.
 func (o Options) reading(file string) dataset.ReadOptions {
-	in := dataset.ReadOptions{IgnoreLabels: o.IgnoreLabels, MemoryLimit: o.MemoryLimit, Extensions: session.Extensions()}
+	in := dataset.ReadOptions{IgnoreLabels: o.IgnoreLabels, MemoryLimit: o.MemoryLimit,
+		Extensions: session.Extensions()}
 	if o.Mixed && dataset.NamesColumns(file, "", in.Extensions...) {
 		in.Mixed, in.Text, in.Numbers = true, o.Text, o.Numbers
 	}
@@ -51,7 +52,8 @@ func (o Options) reading(file string) dataset.ReadOptions {
 // rows can be found only from its beginning.
 func Plan(ctx context.Context, pattern string, o Options) (*Set, error) {
 	if o.Rows < 0 {
-		return nil, &fault.ParamError{Param: "rows of an element", Value: o.Rows, Want: "a number >= 0 (0 for the default)"}
+		return nil, &fault.ParamError{Param: "rows of an element", Value: o.Rows,
+			Want: "a number >= 0 (0 for the default)"}
 	}
 	if o.Rows == 0 {
 		o.Rows = DefaultRows
@@ -69,7 +71,8 @@ func Plan(ctx context.Context, pattern string, o Options) (*Set, error) {
 
 // each calls f for all files, several at a time, and returns the results in order, or the error of
 // the first file that has one.
-func each(ctx context.Context, files []string, f func(ctx context.Context, file string) (surveyed, error)) ([]surveyed, error) {
+func each(ctx context.Context, files []string,
+	f func(ctx context.Context, file string) (surveyed, error)) ([]surveyed, error) {
 	out, errs := make([]surveyed, len(files)), make([]error, len(files))
 	var group sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -144,7 +147,8 @@ func (o Options) countedElements(file string, in dataset.ReadOptions) ([]Element
 	}
 	var elements []Element
 	for first := 0; first < rows; first += rowsEach {
-		elements = append(elements, Element{File: file, First: int64(first), Rows: int64(min(rowsEach, rows-first))})
+		elements = append(elements,
+			Element{File: file, First: int64(first), Rows: int64(min(rowsEach, rows-first))})
 	}
 	return elements, nil
 }
@@ -206,9 +210,11 @@ func (s surveyed) checkSame(first surveyed, file, other string) error {
 	case s.dim != first.dim:
 		return fault.Data(file, "it has %d features: want %d, as %s has", s.dim, first.dim, other)
 	case s.features != nil && first.features != nil && !slices.Equal(s.features, first.features):
-		return fault.Data(file, "its features are %s: want those of %s in the same order", shorten(s.features), other)
+		return fault.Data(file, "its features are %s: want those of %s in the same order",
+			shorten(s.features), other)
 	case s.labels != first.labels:
-		return fault.Data(file, "only one of this file and %s has labels: want labels in all files or none", other)
+		return fault.Data(file, "only one of this file and %s has labels: want labels in all files or none",
+			other)
 	case s.ids != first.ids:
 		return fault.Data(file, "only one of this file and %s has ids: want ids in all files or none", other)
 	}

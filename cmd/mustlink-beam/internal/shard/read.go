@@ -155,7 +155,9 @@ func (r *Reader) addBad(e *fault.DataError) {
 	inFile := r.e.inFile(e)
 	if row := int64(inFile.Row); row < r.e.First+r.e.Rows {
 		r.wrong[row] = true
-		r.bad = append(r.bad, Bad{File: r.e.File, Row: row, Line: int64(inFile.Line), Offset: -1, Column: inFile.Column, Reason: inFile.Err.Error()})
+		r.bad = append(r.bad,
+			Bad{File: r.e.File, Row: row, Line: int64(inFile.Line), Offset: -1, Column: inFile.Column,
+				Reason: inFile.Err.Error()})
 	}
 }
 
@@ -183,7 +185,9 @@ func (e Element) locate(err error) error {
 }
 
 func (e Element) changed() error {
-	return fault.Data(e.File, "the file has changed since the job began, and lacks %d rows from row %d on: want a file that no program changes during a job", e.Rows, e.First)
+	return fault.Data(e.File,
+		"the file has changed since the job began, and lacks %d rows from row %d on: want a file that no "+
+			"program changes during a job", e.Rows, e.First)
 }
 
 // Rows returns the number of rows read so far, including bad ones.

@@ -34,7 +34,8 @@ func writeRows(t interface{ Fatal(...any) }, path string, n, d int, rng *rand.Ra
 		data.IDs = append(data.IDs, fmt.Sprintf("row %d, \"quoted\"\nand broken", i))
 		data.Labels = append(data.Labels, fmt.Sprint(i%3))
 	}
-	if err := dataset.WriteData(path, data, dataset.WriteOptions{Extensions: session.Extensions()}); err != nil {
+	if err := dataset.WriteData(path, data,
+		dataset.WriteOptions{Extensions: session.Extensions()}); err != nil {
 		t.Fatal(err)
 	}
 	return x.Data
@@ -95,7 +96,8 @@ func TestElementsContainEveryRow(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		ending := rapid.SampledFrom([]string{"csv", "npy", "parquet", "arrow", "csv.gz", "npy.gz", "parquet.gz", "arrow.gz"}).Draw(rt, "format")
+		ending := rapid.SampledFrom([]string{"csv", "npy", "parquet", "arrow", "csv.gz", "npy.gz",
+			"parquet.gz", "arrow.gz"}).Draw(rt, "format")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		d := rapid.IntRange(1, 4).Draw(rt, "d")
 		var want []float64
@@ -119,12 +121,14 @@ func TestElementsContainEveryRow(t *testing.T) {
 			rt.Fatal(err)
 		}
 		for i, e := range set.Elements {
-			if e.Index != int64(i) || e.Count != int64(len(set.Elements)) || e.Rows < 1 || e.Rows > int64(o.Rows) && !strings.HasSuffix(ending, ".gz") {
+			if e.Index != int64(i) || e.Count != int64(len(set.Elements)) || e.Rows < 1 ||
+				e.Rows > int64(o.Rows) && !strings.HasSuffix(ending, ".gz") {
 				rt.Fatalf("element %d of %d: %+v", i, len(set.Elements), e)
 			}
 		}
 		if got := readAll(rt, set, o); set.Dim != d || !slices.Equal(got, want) {
-			rt.Fatalf("%d values of %d features are not the %d of %d that were written", len(got), set.Dim, len(want), d)
+			rt.Fatalf("%d values of %d features are not the %d of %d that were written", len(got), set.Dim,
+				len(want), d)
 		}
 	})
 }
@@ -133,8 +137,10 @@ func TestElementsContainEveryRow(t *testing.T) {
 // library reads.
 func TestTextElementsMatchReader(t *testing.T) {
 	dir := t.TempDir()
-	pieces := []string{"p,1,2\n", "p,1,2\r\n", "\"p\nq\",1,2\n", "\"p\"\"\n,\",1,2\n", "p,1\n", "p,x,2\n", "\n", "\r\n\n", "p\"q,1,2\n",
-		"\"p\"q,1,2\n", " \"p\n\",1,2\n", "\ufeffp,1,2\n", "p\xff\",1,2\n", "\"p\n\xff\n", "p,NaN,2\n", "\u00a0\"p\nq\",1,2\n", "p,1,2\r\r\n", "a,\"1\",\"2\"\n"}
+	pieces := []string{"p,1,2\n", "p,1,2\r\n", "\"p\nq\",1,2\n", "\"p\"\"\n,\",1,2\n", "p,1\n", "p,x,2\n",
+		"\n", "\r\n\n", "p\"q,1,2\n",
+		"\"p\"q,1,2\n", " \"p\n\",1,2\n", "\ufeffp,1,2\n", "p\xff\",1,2\n", "\"p\n\xff\n", "p,NaN,2\n",
+		"\u00a0\"p\nq\",1,2\n", "p,1,2\r\r\n", "a,\"1\",\"2\"\n"}
 	propertytest.Check(t, func(rt *rapid.T) {
 		text := "id,a,b\n" + strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(rt, "text"), "")
 		path := filepath.Join(dir, "data.csv")
@@ -144,7 +150,9 @@ func TestTextElementsMatchReader(t *testing.T) {
 		// All at once, by the library.
 		var wantBad []int
 		var want, got []float64
-		whole, err := dataset.OpenStream(path, dataset.ReadOptions{BadRow: func(e *fault.DataError) { wantBad = append(wantBad, e.Row) }})
+		whole, err := dataset.OpenStream(path, dataset.ReadOptions{BadRow: func(e *fault.DataError) {
+			wantBad = append(wantBad, e.Row)
+		}})
 		var d *dataset.Data
 		for err == nil {
 			if d, err = whole.Next(100); err == nil {
@@ -176,7 +184,8 @@ func TestTextElementsMatchReader(t *testing.T) {
 			}
 			for _, b := range bad {
 				gotBad = append(gotBad, int(b.Row))
-				if b.Offset < e.Offset || b.Offset >= e.Offset+e.Bytes || b.Offset > 0 && text[b.Offset-1] != '\n' {
+				if b.Offset < e.Offset || b.Offset >= e.Offset+e.Bytes || b.Offset > 0 &&
+					text[b.Offset-1] != '\n' {
 					rt.Fatalf("a bad row is at %d of %q", b.Offset, text)
 				}
 			}
@@ -196,7 +205,8 @@ func TestBadRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	npy := filepath.Join(dir, "a.npy")
-	if err := dataset.WriteMatrix(npy, 5, 2, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 2, nil, dataset.WriteOptions{}); err != nil {
+	if err := dataset.WriteMatrix(npy, 5, 2, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 2, nil,
+		dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(npy)
@@ -216,7 +226,8 @@ func TestBadRows(t *testing.T) {
 		{csv, []shard.Bad{
 			{File: csv, Row: 1, Line: 3, Offset: int64(strings.Index(text, "3,oops")), Column: "y"},
 			{File: csv, Row: 3, Line: 5, Offset: int64(strings.Index(text, "7\n"))}}},
-		{npy, []shard.Bad{{File: npy, Row: 1, Offset: -1, Column: "1"}, {File: npy, Row: 3, Offset: -1, Column: "0"}}},
+		{npy, []shard.Bad{{File: npy, Row: 1, Offset: -1, Column: "1"},
+			{File: npy, Row: 3, Offset: -1, Column: "0"}}},
 	} {
 		for _, rows := range []int{1, 2, 3, 5} {
 			set, err := shard.Plan(t.Context(), c.path, shard.Options{Rows: rows})
@@ -258,18 +269,22 @@ func TestPlanRefuses(t *testing.T) {
 		rows    int
 		want    string
 	}{
-		"none":               {nil, "*.csv", 0, "no such file"},
-		"no pattern":         {nil, "[", 0, "want a name with"},
-		"twice":              {map[string]string{"a.csv": "x\n1\n"}, "a.csv,*", 0, "no file twice"},
-		"no rows":            {map[string]string{"a.csv": "x\n", "b.csv": ""}, "*", 0, "no file has a row"},
-		"number of features": {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,y\n1,2\n"}, "*", 0, "b.csv: it has 2 features: want 1"},
-		"other names":        {map[string]string{"a.csv": "x\n1\n", "b.csv": "y\n1\n"}, "*", 0, "b.csv: its features are y"},
-		"labels":             {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,label\n1,2\n"}, "*", 0, "has labels"},
-		"ids":                {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,id\n1,2\n"}, "*", 0, "has ids"},
-		"unknown":            {map[string]string{"a.txt": "x\n1\n"}, "*", 0, ".txt"},
-		"not by rows":        {map[string]string{"a.svm": "1 1:2\n"}, "*", 0, "row by row"},
-		"negative":           {map[string]string{"a.csv": "x\n1\n"}, "*", -1, "rows of an element"},
-		"header is wrong":    {map[string]string{"a.csv": "x,x\n1,2\n"}, "*", 0, "a.csv, line 1"},
+		"none":       {nil, "*.csv", 0, "no such file"},
+		"no pattern": {nil, "[", 0, "want a name with"},
+		"twice":      {map[string]string{"a.csv": "x\n1\n"}, "a.csv,*", 0, "no file twice"},
+		"no rows":    {map[string]string{"a.csv": "x\n", "b.csv": ""}, "*", 0, "no file has a row"},
+		"number of features": {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,y\n1,2\n"}, "*", 0,
+			"b.csv: it has 2 features: want 1"},
+		"other names": {map[string]string{"a.csv": "x\n1\n", "b.csv": "y\n1\n"}, "*", 0,
+			"b.csv: its features are y"},
+		"labels": {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,label\n1,2\n"}, "*", 0,
+			"has labels"},
+		"ids": {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,id\n1,2\n"}, "*", 0,
+			"has ids"},
+		"unknown":         {map[string]string{"a.txt": "x\n1\n"}, "*", 0, ".txt"},
+		"not by rows":     {map[string]string{"a.svm": "1 1:2\n"}, "*", 0, "row by row"},
+		"negative":        {map[string]string{"a.csv": "x\n1\n"}, "*", -1, "rows of an element"},
+		"header is wrong": {map[string]string{"a.csv": "x,x\n1,2\n"}, "*", 0, "a.csv, line 1"},
 	} {
 		dir := t.TempDir()
 		for file, text := range c.files {

@@ -92,7 +92,9 @@ func (s *Staging) Publish() error {
 	if err != nil {
 		return err
 	}
-	err = dataset.Atomic(mark(s.output.Path), func(w io.Writer) error { return json.NewEncoder(w).Encode(names) })
+	err = dataset.Atomic(mark(s.output.Path), func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(names)
+	})
 	if err != nil {
 		return err
 	}
@@ -187,7 +189,9 @@ func whole(files []string) error {
 			continue
 		}
 		if _, err := os.Stat(mark(output)); err == nil {
-			return fault.Data(file, "it may belong to another job than the files next to it: a job is replacing them, or was killed meanwhile; wait, or run the job again")
+			return fault.Data(file,
+				"it may belong to another job than the files next to it: a job is replacing them, or was "+
+					"killed meanwhile; wait, or run the job again")
 		}
 		last = output
 	}

@@ -52,7 +52,8 @@ func earlier(t *testing.T) (dir string, out shard.Output, others map[string]stri
 	if want := filepath.Join(dir, "part-00002-of-00003.csv.gz"); out.Name(2, 3) != want {
 		t.Fatalf("%s: want %s", out.Name(2, 3), want)
 	}
-	others = map[string]string{"part.csv.gz": "x", "part-x.csv.gz": "x", "other-00000-of-00002.csv.gz": "x", "part-00000-of-00002.csv": "x"}
+	others = map[string]string{"part.csv.gz": "x", "part-x.csv.gz": "x", "other-00000-of-00002.csv.gz": "x",
+		"part-00000-of-00002.csv": "x"}
 	for name, text := range others {
 		put(t, filepath.Join(dir, name), text)
 	}
@@ -114,7 +115,8 @@ func TestInterruptedPublish(t *testing.T) {
 		t.Fatal(err)
 	}
 	pattern := strings.NewReplacer("[", "\\[", "*", "\\*").Replace(dir) + "/part-*.csv.gz"
-	if _, err := shard.Files(pattern); !fault.IsInput(err) || !strings.Contains(err.Error(), "part-00000-of-00003") {
+	if _, err := shard.Files(pattern); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "part-00000-of-00003") {
 		t.Errorf("reading files of two jobs: %v", err)
 	}
 	if _, err := shard.StageFiles(out.Path); err == nil {

@@ -58,7 +58,8 @@ func (r *records) divide(ctx context.Context, file string, maxRows int) ([]Eleme
 		if e.Rows >= int64(maxRows) || err == io.EOF && e.Rows > 0 {
 			e.Bytes = r.offset - e.Offset
 			elements = append(elements, e)
-			e = Element{File: file, Header: header, Offset: r.offset, First: e.First + e.Rows, Line: r.line - headerLines}
+			e = Element{File: file, Header: header, Offset: r.offset, First: e.First + e.Rows,
+				Line: r.line - headerLines}
 		}
 		if err == io.EOF {
 			return elements, nil
@@ -164,7 +165,8 @@ func (r *records) explain(file string, err error) error {
 	case err == io.EOF:
 		return fault.Data(file, "the file is blank: want a header and data rows")
 	case err == errLongLine:
-		e := fault.Data(file, "the line is longer than the limit of %s", fault.FormatBytes(dataset.DefaultMaxLine))
+		e := fault.Data(file, "the line is longer than the limit of %s",
+			fault.FormatBytes(dataset.DefaultMaxLine))
 		e.Line = int(r.line) + 1
 		return e
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -59,7 +59,8 @@ func (o Output) Check(formats []string) error {
 	if slices.Contains(formats, dataset.FormatOf(o.Path, session.Extensions()...)) {
 		return nil
 	}
-	return &fault.ParamError{Param: "output path", Value: o.Path, Want: "a name ending in ." + strings.Join(formats, " or .") + " (each also .gz)"}
+	return &fault.ParamError{Param: "output path", Value: o.Path, Want: "a name ending in ." +
+		strings.Join(formats, " or .") + " (each also .gz)"}
 }
 
 // Matrix returns the options for writing the files as matrices. Columns are numbered when the list

@@ -23,7 +23,8 @@ import (
 
 // Commands returns embed, gram, distance, cluster, classify, neighbors, pairs and export.
 func Commands(s *session.Session) []*cobra.Command {
-	return []*cobra.Command{newEmbed(s), newGram(s), newDistance(s), newCluster(s), newClassify(s), newNeighbors(s), newPairs(s), newExport(s)}
+	return []*cobra.Command{newEmbed(s), newGram(s), newDistance(s), newCluster(s), newClassify(s),
+		newNeighbors(s), newPairs(s), newExport(s)}
 }
 
 // matrixReport is the result of commands that write a matrix.
@@ -48,16 +49,18 @@ type truth struct {
 
 // writeLabels writes the labels that label returns for each block of rows, and scores them against
 // the labels of the data. With named these are names of classes, also where no row is of the class.
-func writeLabels(ctx context.Context, m *metric.Metric, rows *mustlink.Rows, path string, named bool, label func(context.Context,
-	mustlink.Block) ([]string, error)) (*score.Report, error) {
+func writeLabels(ctx context.Context, m *metric.Metric, rows *mustlink.Rows, path string, named bool,
+	label func(context.Context,
+		mustlink.Block) ([]string, error)) (*score.Report, error) {
 	t := &truth{Metric: m, table: score.Table{Named: named}}
-	err := metric.WriteLabels(ctx, path, rows, m.WritingText(), func(ctx context.Context, block mustlink.Block) ([]string, error) {
-		labels, err := label(ctx, block)
-		if err != nil {
-			return nil, err
-		}
-		return labels, t.add(block.Data.Labels, labels)
-	})
+	err := metric.WriteLabels(ctx, path, rows, m.WritingText(),
+		func(ctx context.Context, block mustlink.Block) ([]string, error) {
+			labels, err := label(ctx, block)
+			if err != nil {
+				return nil, err
+			}
+			return labels, t.add(block.Data.Labels, labels)
+		})
 	return t.report(), err
 }
 
@@ -112,7 +115,8 @@ of which the coordinates of mustlink embed may hold only a share. The extension 
 	}
 	f := cmd.Flags()
 	g.data.Flags(cmd)
-	f.StringVarP(&g.other, "input2", "j", "", "the file of `DATA2`, for the columns of the matrix (default: DATA)")
+	f.StringVarP(&g.other, "input2", "j", "",
+		"the file of `DATA2`, for the columns of the matrix (default: DATA)")
 	f.StringVarP(&g.out, "output", "o", "", "the file `OUT` to write; - for standard output")
 	return cmd
 }
@@ -120,7 +124,8 @@ of which the coordinates of mustlink embed may hold only a share. The extension 
 // check finds mistakes that do not require reading anything.
 func (g *gramCommand) check(check *session.Checks, args []string) {
 	check.Required("input", "output")
-	check.Refuse(g.other != "" && g.data.Gram, "-j and --gram are given together: want vectors for a kernel between two files")
+	check.Refuse(g.other != "" && g.data.Gram,
+		"-j and --gram are given together: want vectors for a kernel between two files")
 	check.Models(args)
 	g.data.Check(check)
 	check.Input("-j, --input2", g.other)
@@ -151,7 +156,8 @@ func (g *gramCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	raw := k.RawMatrix()
-	if err := g.WriteMatrix(ctx, g.out, g.data.Format, blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data}, x.IDs); err != nil {
+	if err := g.WriteMatrix(ctx, g.out, g.data.Format,
+		blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data}, x.IDs); err != nil {
 		return err
 	}
 	r := matrixReport{Method: m.Name(), Rows: raw.Rows, Cols: raw.Cols, Output: g.out, Warnings: g.Warnings()}
@@ -197,7 +203,8 @@ texts. JSON and SQL are for linear maps alone.`,
 	}
 	f := cmd.Flags()
 	e.precision.Flag(f, "an ONNX graph")
-	f.StringVar(&e.dialect, "sql", "", "the `DIALECT` of .sql: "+strings.Join(export.Dialects(), ", ")+" (default "+export.Dialects()[0]+")")
+	f.StringVar(&e.dialect, "sql", "",
+		"the `DIALECT` of .sql: "+strings.Join(export.Dialects(), ", ")+" (default "+export.Dialects()[0]+")")
 	f.StringVar(&e.format, "format", "", "the `FORMAT`, onnx, json or sql, instead of the extension of OUT")
 	f.StringVarP(&e.out, "output", "o", "", "the file `OUT` to write; - for standard output")
 	return cmd
@@ -214,7 +221,8 @@ func (e *exportCommand) check(check *session.Checks, args []string) {
 	if check.Cmd.Flags().Changed("format") {
 		check.OneOf("--format", e.format, export.Formats())
 	} else {
-		check.Refuse(e.out == session.Stream, "-o is \"-\", which has no extension: want --format onnx, json or sql")
+		check.Refuse(e.out == session.Stream,
+			"-o is \"-\", which has no extension: want --format onnx, json or sql")
 		check.Ending("-o, --output", e.out, export.Formats()...)
 		for _, f := range export.Formats() {
 			if session.HasEnding(e.out, f) {
@@ -222,7 +230,8 @@ func (e *exportCommand) check(check *session.Checks, args []string) {
 			}
 		}
 	}
-	check.Refuse(e.format != "onnx" && check.Cmd.Flags().Changed("precision"), "--precision is given for %s: want it for onnx", e.format)
+	check.Refuse(e.format != "onnx" && check.Cmd.Flags().Changed("precision"),
+		"--precision is given for %s: want it for onnx", e.format)
 	check.Refuse(e.format != "sql" && e.dialect != "", "--sql is given for %s: want it for sql", e.format)
 	if e.format == "onnx" {
 		check.Binary("-o, --output", e.out, "a graph")
@@ -242,7 +251,8 @@ type exportReport struct {
 }
 
 func (r exportReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s, %d coordinates, %s (%s)\n", r.Output, r.Format, r.Dim, fault.FormatBytes(int64(r.Bytes)), r.Method)
+	fmt.Fprintf(w, "%s: %s, %d coordinates, %s (%s)\n", r.Output, r.Format, r.Dim,
+		fault.FormatBytes(int64(r.Bytes)), r.Method)
 }
 
 func (e *exportCommand) run(ctx context.Context, args []string) error {
@@ -252,14 +262,16 @@ func (e *exportCommand) run(ctx context.Context, args []string) error {
 	}
 	var content bytes.Buffer
 	inside, err := export.Write(ctx, &content, m.Model, e.format, export.Options{
-		ONNXOptions: export.ONNXOptions{Precision: export.Precision(e.precision), Limits: export.Limits{Memory: m.Eng.MemoryLimit()}},
-		Dialect:     export.Dialect(e.dialect),
+		ONNXOptions: export.ONNXOptions{Precision: export.Precision(e.precision),
+			Limits: export.Limits{Memory: m.Eng.MemoryLimit()}},
+		Dialect: export.Dialect(e.dialect),
 	})
 	if err != nil {
 		return fault.InFile(err, args[0])
 	}
 	if inside != "" && inside != export.Precision(e.precision) {
-		e.Warnf("the graph takes and gives single precision, and computes in double: single precision could lose more than 1e-5 of the coordinates")
+		e.Warnf("the graph takes and gives single precision, and computes in double: single precision " +
+			"could lose more than 1e-5 of the coordinates")
 	}
 	err = e.WriteFile(e.out, func(w io.Writer) error {
 		_, err := w.Write(content.Bytes())
@@ -268,6 +280,7 @@ func (e *exportCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := exportReport{Method: m.Name(), Format: e.format, Dim: m.Dim(), Bytes: content.Len(), Computed: string(inside), Output: e.out, Warnings: e.Warnings()}
+	r := exportReport{Method: m.Name(), Format: e.format, Dim: m.Dim(), Bytes: content.Len(),
+		Computed: string(inside), Output: e.out, Warnings: e.Warnings()}
 	return e.Summarize(e.out, r, r.text)
 }

@@ -49,7 +49,8 @@ written block by block, also from a pipe: their number is bounded by the disk, n
 	f := cmd.Flags()
 	f.StringVar(&c.train, "train", "", "the file of `DATA` with labels, in a format as for -i")
 	f.StringVar(&c.trainLabels, "train-labels", "", "`FILE` of labels, as for --labels, if --train has none")
-	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `DATA` to classify: "+session.InputEndings()+"; - for standard input")
+	f.StringVarP(&c.data.Path, "input", "i", "",
+		"the file of `DATA` to classify: "+session.InputEndings()+"; - for standard input")
 	c.data.ReadingFlags(cmd)
 	c.data.LabelFlags(cmd)
 	f.IntVar(&c.neighbors, "neighbors", 4, "number of nearest neighbors that vote")
@@ -112,7 +113,8 @@ func (c *classifyCommand) readTraining(ctx context.Context, m *metric.Metric) (*
 		return nil, fault.Data(train.Name, "it has no labels: want a column label, or --train-labels FILE")
 	}
 	if n := train.Points.Len(); c.neighbors > n {
-		return nil, usage.Errorf("--neighbors is %d: want at most %d, the number of rows of %s", c.neighbors, n, train.Name)
+		return nil, usage.Errorf("--neighbors is %d: want at most %d, the number of rows of %s", c.neighbors,
+			n, train.Name)
 	}
 	return train, nil
 }
@@ -138,16 +140,18 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 	}
 	rows := m.Rows(open, "classification")
 	r := &classifyReport{Metric: m.Name(), Train: known.Rows, Neighbors: c.neighbors, Output: c.out}
-	r.Scores, err = writeLabels(ctx, m, rows, c.out, true, func(ctx context.Context, block mustlink.Block) ([]string,
-		error) {
-		r.N += block.Coordinates.Rows
-		return neighbors.Classify(ctx, m.Eng, known, train.Labels, block.Coordinates, c.neighbors)
-	})
+	r.Scores, err = writeLabels(ctx, m, rows, c.out, true,
+		func(ctx context.Context, block mustlink.Block) ([]string,
+			error) {
+			r.N += block.Coordinates.Rows
+			return neighbors.Classify(ctx, m.Eng, known, train.Labels, block.Coordinates, c.neighbors)
+		})
 	return r, err
 }
 
 func (r *classifyReport) text(w io.Writer) {
-	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", session.Plural(r.N, "row"), session.Plural(r.Neighbors, "neighbor"), session.Plural(r.Train, "row"), r.Metric)
+	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", session.Plural(r.N, "row"),
+		session.Plural(r.Neighbors, "neighbor"), session.Plural(r.Train, "row"), r.Metric)
 	if r.Scores != nil && r.Scores.Accuracy != nil {
 		fmt.Fprintf(w, "accuracy\t%v\n", session.Number(*r.Scores.Accuracy))
 	}

@@ -106,17 +106,23 @@ If DATA has labels, the summary scores the clusters against them.`,
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	f.IntVarP(&c.k, "clusters", "n", 0, "number of clusters")
-	f.StringVarP(&c.algorithm, "algorithm", "a", "", "`"+strings.Join(algorithmNames(), "|")+"` (default kmeans; constrained with -c)")
+	f.StringVarP(&c.algorithm, "algorithm", "a", "",
+		"`"+strings.Join(algorithmNames(), "|")+"` (default kmeans; constrained with -c)")
 	c.links.Flags(cmd)
 	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL` of -a kernel without MODEL (default linear)")
-	f.StringVar(&c.metric, "metric", mpckMetrics()[0], "`METRIC` of -a mpck: "+strings.Join(mpckMetrics(), ", ")+" (one for each cluster)")
-	f.Float64Var(&c.weight, "weight", 1, "price of a violated link of weight 1; for -a pck in units of the points' variance")
+	f.StringVar(&c.metric, "metric", mpckMetrics()[0],
+		"`METRIC` of -a mpck: "+strings.Join(mpckMetrics(), ", ")+" (one for each cluster)")
+	f.Float64Var(&c.weight, "weight", 1,
+		"price of a violated link of weight 1; for -a pck in units of the points' variance")
 	c.preparing.Flags(cmd, "without MODEL: ")
 	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "number of starts; the best result is kept")
 	usage.SeedFlag(f, &c.seed)
-	f.BoolVar(&c.stream, "stream", false, "for -a kmeans: read the rows several times instead of keeping them in memory; the default if they take more than a third of --memory-limit")
+	f.BoolVar(&c.stream, "stream", false,
+		"for -a kmeans: read the rows several times instead of keeping them in memory; the default if they "+
+			"take more than a third of --memory-limit")
 	f.IntVar(&c.passes, "passes", 1, "how many times -a minibatch reads the rows to learn")
-	f.StringVar(&c.centers, "centers", "", "`FILE` of centers, one in each row (.csv, .npy): assign rows to the nearest center, without learning")
+	f.StringVar(&c.centers, "centers", "",
+		"`FILE` of centers, one in each row (.csv, .npy): assign rows to the nearest center, without learning")
 	f.StringVar(&c.saveTo, "save-centers", "", "`FILE` to write the centers to (.csv, .npy), for --centers")
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
 	usage.CompleteWith(cmd, "algorithm", algorithmNames()...)
@@ -135,7 +141,8 @@ func (c *clusterCommand) run(ctx context.Context, args []string) (err error) {
 	}
 	r, err := work(ctx)
 	if err == errTooManyRows {
-		c.Warnf("%s: the rows exceed the memory limit: k-means reads the file once for every iteration instead", c.data.Path)
+		c.Warnf("%s: the rows exceed the memory limit: k-means reads the file once for every iteration "+
+			"instead", c.data.Path)
 		r, err = c.clusterStreamed(ctx)
 	}
 	if err != nil {
@@ -198,9 +205,11 @@ func (r *clusterReport) iterationsText() string {
 	case r.Iterations == 0 && r.Passes == 0: // given centers
 		return ""
 	case r.Algorithm == algMiniBatch:
-		return fmt.Sprintf(" after %s (%s)", session.Plural(r.Iterations, "batch"), session.Plural(r.Passes, "pass"))
+		return fmt.Sprintf(" after %s (%s)", session.Plural(r.Iterations, "batch"),
+			session.Plural(r.Passes, "pass"))
 	case r.Passes > 0:
-		return fmt.Sprintf(" after %s (%s)", session.Plural(r.Iterations, "iteration"), session.Plural(r.Passes, "pass"))
+		return fmt.Sprintf(" after %s (%s)", session.Plural(r.Iterations, "iteration"),
+			session.Plural(r.Passes, "pass"))
 	}
 	return fmt.Sprintf(" after %s (start %d)", session.Plural(r.Iterations, "iteration"), r.Restart)
 }
@@ -257,13 +266,17 @@ func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 	if c.centers == "" || given("clusters") {
 		check.AtLeast("-n, --clusters", c.k, 1)
 	}
-	check.Refuse(c.restarts < 1 || c.restarts > cluster.MaxRestarts, "--restarts is %d: want 1 to %d", c.restarts, cluster.MaxRestarts)
-	check.Refuse(c.usesLinks() && c.links.Path == "", "-a %s is given without links: want -c LINKS %s", c.algorithm, usage.HelpHint(check.Cmd))
-	check.Refuse(!c.usesLinks() && c.links.Path != "", "-c is given, but -a %s uses no links: want -a constrained, pck or mpck", c.algorithm)
+	check.Refuse(c.restarts < 1 || c.restarts > cluster.MaxRestarts, "--restarts is %d: want 1 to %d",
+		c.restarts, cluster.MaxRestarts)
+	check.Refuse(c.usesLinks() && c.links.Path == "", "-a %s is given without links: want -c LINKS %s",
+		c.algorithm, usage.HelpHint(check.Cmd))
+	check.Refuse(!c.usesLinks() && c.links.Path != "",
+		"-c is given, but -a %s uses no links: want -a constrained, pck or mpck", c.algorithm)
 	check.Refuse(given("metric") && c.algorithm != algMPCK, "--metric is for -a mpck, not %s", c.algorithm)
 	check.Refuse(given("weight") && !c.penalized(), "--weight is for -a pck and mpck, not %s", c.algorithm)
 	check.Refuse(!(c.weight > 0), "--weight is %v: want a number > 0", c.weight)
-	check.Refuse(c.kernel != "" && (model || c.algorithm != algKernel), "-k is for -a kernel without MODEL: want no -k")
+	check.Refuse(c.kernel != "" && (model || c.algorithm != algKernel),
+		"-k is for -a kernel without MODEL: want no -k")
 	if c.centers != "" || c.saveTo != "" || !source.CanReadTwice(c.data.Path) {
 		c.preparing.TakeAsRead()
 	}
@@ -278,19 +291,26 @@ func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 // checkStream refuses flags that exclude each other, and work that a pipe does not allow.
 func (c *clusterCommand) checkStream(check *session.Checks, model bool) {
 	given := check.Cmd.Flags().Changed
-	for _, name := range []string{"algorithm", "links", "restarts", "seed", "stream", "passes", "save-centers"} {
-		check.Refuse(c.centers != "" && given(name), "--%s is given with --centers: want one of them, --centers learns nothing", name)
+	for _, name := range []string{"algorithm", "links", "restarts", "seed", "stream", "passes",
+		"save-centers"} {
+		check.Refuse(c.centers != "" && given(name),
+			"--%s is given with --centers: want one of them, --centers learns nothing", name)
 	}
-	check.Refuse(given("passes") && c.algorithm != algMiniBatch, "--passes is for -a minibatch, not %s", c.algorithm)
+	check.Refuse(given("passes") && c.algorithm != algMiniBatch, "--passes is for -a minibatch, not %s",
+		c.algorithm)
 	check.AtLeast("--passes", c.passes, 1)
 	check.Refuse(c.stream && c.algorithm != algKMeans, "--stream is for -a kmeans, not %s", c.algorithm)
 	check.Refuse(c.saveTo != "" && (c.algorithm == algKernel || c.penalized()),
-		"--save-centers is given, but the clusters of -a %s are not those of the nearest centers: want -a kmeans, minibatch or constrained", c.algorithm)
+		"--save-centers is given, but the clusters of -a %s are not those of the nearest centers: want -a "+
+			"kmeans, minibatch or constrained", c.algorithm)
 	asked := c.preparing.Asked()
 	check.Refuse(asked != "" && (c.centers != "" || c.saveTo != ""),
 		"%s is given with a file of centers, which does not contain the preparation: want a MODEL, which does", asked)
-	check.Refuse(c.preparing.Weighs() && c.streamed(), "--tfidf is given, but the terms of streamed rows are not counted: want a MODEL, which has their weights")
-	check.Refuse(c.data.Gram && c.streamed() && !model, "--gram is given without MODEL: want -a kernel, a Gram matrix has no coordinates")
+	check.Refuse(c.preparing.Weighs() && c.streamed(),
+		"--tfidf is given, but the terms of streamed rows are not counted: want a MODEL, which has their "+
+			"weights")
+	check.Refuse(c.data.Gram && c.streamed() && !model,
+		"--gram is given without MODEL: want -a kernel, a Gram matrix has no coordinates")
 	c.checkPasses(check)
 }
 
@@ -303,8 +323,12 @@ func (c *clusterCommand) checkPasses(check *session.Checks) {
 	if c.data.Path == session.Stream {
 		from = "standard input"
 	}
-	check.Refuse(c.stream, "--stream reads the rows several times, but %s can be read only once: want a file, or -a minibatch --save-centers FILE", from)
-	check.Refuse(c.passes > 1, "--passes is %d, but %s can be read only once: want 1, or a file", c.passes, from)
+	check.Refuse(c.stream,
+		"--stream reads the rows several times, but %s can be read only once: want a file, or -a minibatch "+
+			"--save-centers FILE", from)
+	check.Refuse(c.passes > 1, "--passes is %d, but %s can be read only once: want 1, or a file", c.passes,
+		from)
 	check.Refuse(c.algorithm == algMiniBatch && c.out != "",
-		"-a minibatch learns in one pass and assigns in another, but %s can be read only once: want a file, or --save-centers FILE without -o, then --centers FILE", from)
+		"-a minibatch learns in one pass and assigns in another, but %s can be read only once: want a "+
+			"file, or --save-centers FILE without -o, then --centers FILE", from)
 }

@@ -42,7 +42,8 @@ func (c *clusterCommand) clusterInMemory(ctx context.Context) (*clusterReport, e
 		return nil, err
 	}
 	if c.k > d.Points.Len() {
-		return nil, usage.Errorf("-n, --clusters is %d: want at most %d, the number of rows of %s", c.k, d.Points.Len(), d.Name)
+		return nil, usage.Errorf("-n, --clusters is %d: want at most %d, the number of rows of %s", c.k,
+			d.Points.Len(), d.Name)
 	}
 	result, err := c.cluster(ctx, d)
 	if err != nil {
@@ -118,7 +119,8 @@ func (c *clusterCommand) cluster(ctx context.Context, d *dataset.Data) (*partiti
 		return &partition{&r.Result, &r.Violated}, nil
 	case set != nil:
 		r, err := cluster.Constrained(ctx, c.m.Eng, x, set, p)
-		return &partition{Result: r}, fault.InFile(usage.RenameParams(err, "number of clusters", "-n, --clusters"), c.links.Path)
+		return &partition{Result: r},
+			fault.InFile(usage.RenameParams(err, "number of clusters", "-n, --clusters"), c.links.Path)
 	}
 	r, err := cluster.KMeans(ctx, c.m.Eng, x, p)
 	return &partition{Result: r}, fault.InFile(err, d.Name)
@@ -197,7 +199,8 @@ func (c *clusterCommand) streamed() bool {
 // mayStream reports whether the algorithm can switch to streaming if the rows exceed the memory
 // limit.
 func (c *clusterCommand) mayStream() bool {
-	return c.algorithm == algKMeans && !c.preparing.Weighs() && source.CanReadTwice(c.data.Path) && c.data.InBlocks(c.Session)
+	return c.algorithm == algKMeans && !c.preparing.Weighs() && source.CanReadTwice(c.data.Path) &&
+		c.data.InBlocks(c.Session)
 }
 
 // errTooManyRows makes k-means read the file repeatedly instead of keeping its rows.
@@ -219,7 +222,8 @@ func (c *clusterCommand) tooManyRows(d *dataset.Data, err error) bool {
 		width = max(width, c.m.Record().Model.Dim())
 	}
 	const vectors = 60 // numbers that the starts keep for each row
-	return c.MemoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), copiesInMemory*width+vectors) > int64(c.MemoryLimit)
+	return c.MemoryLimit > 0 &&
+		engine.MatrixBytes(d.Points.Len(), copiesInMemory*width+vectors) > int64(c.MemoryLimit)
 }
 
 // clusterStreamed clusters streamed rows, or assigns them to given centers.
@@ -246,7 +250,8 @@ func (c *clusterCommand) clusterStreamed(ctx context.Context) (*clusterReport, e
 }
 
 // findCenters reads the centers, or learns them.
-func (c *clusterCommand) findCenters(ctx context.Context, rows *mustlink.Rows, r *clusterReport) (*cluster.Assigner, error) {
+func (c *clusterCommand) findCenters(ctx context.Context, rows *mustlink.Rows,
+	r *clusterReport) (*cluster.Assigner, error) {
 	if c.centers != "" {
 		assigner, err := c.readCenters(ctx)
 		r.Algorithm, r.Converged = "centers", true
@@ -254,7 +259,8 @@ func (c *clusterCommand) findCenters(ctx context.Context, rows *mustlink.Rows, r
 	}
 	bar := c.Progress()
 	defer bar.Done()
-	p := cluster.StreamParams{Params: cluster.Params{K: c.k, Restarts: c.restarts, Seed: c.seed, Progress: bar.Report}, Passes: c.passes}
+	p := cluster.StreamParams{Params: cluster.Params{K: c.k, Restarts: c.restarts, Seed: c.seed,
+		Progress: bar.Report}, Passes: c.passes}
 	learn := cluster.KMeansStream
 	if c.algorithm == algMiniBatch {
 		learn = cluster.MiniBatch
@@ -279,7 +285,9 @@ func (c *clusterCommand) readCenters(ctx context.Context) (*cluster.Assigner, er
 		return nil, err
 	}
 	if c.k != 0 && c.k != x.Rows {
-		return nil, usage.Errorf("-n, --clusters is %d: want none with --centers, or %d, the number of rows of %s", c.k, x.Rows, d.Name)
+		return nil, usage.Errorf(
+			"-n, --clusters is %d: want none with --centers, or %d, the number of rows of %s", c.k, x.Rows,
+			d.Name)
 	}
 	c.k = x.Rows
 	assigner, err := cluster.NewAssigner(x)
@@ -287,21 +295,23 @@ func (c *clusterCommand) readCenters(ctx context.Context) (*cluster.Assigner, er
 }
 
 // assign writes the cluster of every row, and counts rows and inertia.
-func (c *clusterCommand) assign(ctx context.Context, rows *mustlink.Rows, to *cluster.Assigner, r *clusterReport) (err error) {
+func (c *clusterCommand) assign(ctx context.Context, rows *mustlink.Rows, to *cluster.Assigner,
+	r *clusterReport) (err error) {
 	r.N, r.Clusters, r.Sizes, r.Inertia = 0, c.k, make([]int, c.k), 0
-	r.Scores, err = writeLabels(ctx, c.m, rows, c.out, false, func(ctx context.Context, block mustlink.Block) ([]string,
-		error) {
-		labels, distances := make([]int, block.Coordinates.Rows), make([]float64, block.Coordinates.Rows)
-		if err := to.Assign(ctx, c.m.Eng, block.Coordinates, labels, distances); err != nil {
-			return nil, err
-		}
-		for i, k := range labels {
-			r.Sizes[k]++
-			r.Inertia += distances[i]
-		}
-		r.N += len(labels)
-		return numbers(labels), nil
-	})
+	r.Scores, err = writeLabels(ctx, c.m, rows, c.out, false,
+		func(ctx context.Context, block mustlink.Block) ([]string,
+			error) {
+			labels, distances := make([]int, block.Coordinates.Rows), make([]float64, block.Coordinates.Rows)
+			if err := to.Assign(ctx, c.m.Eng, block.Coordinates, labels, distances); err != nil {
+				return nil, err
+			}
+			for i, k := range labels {
+				r.Sizes[k]++
+				r.Inertia += distances[i]
+			}
+			r.N += len(labels)
+			return numbers(labels), nil
+		})
 	if r.Scores != nil {
 		r.Scores.OfClusters()
 	}
@@ -393,6 +403,7 @@ func sampled(ctx context.Context, s *session.Session, open source.Opener, seed u
 		if err := sample.Add(part); err != nil {
 			return nil, err
 		}
-		bar.Report(algorithms.Progress{Stage: "reading columns", Done: sample.Rows(), Total: max(0, src.Rows), Elapsed: time.Since(begin)})
+		bar.Report(algorithms.Progress{Stage: "reading columns", Done: sample.Rows(), Total: max(0, src.Rows),
+			Elapsed: time.Since(begin)})
 	}
 }

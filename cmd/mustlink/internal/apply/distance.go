@@ -126,7 +126,8 @@ func (d *distanceCommand) inMemory(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	pairs, err := source.ReadRows(ctx, d.Session, &d.pairs, d.pairs.Path, data, dataset.DecodePairs, dataset.ReadPairs)
+	pairs, err := source.ReadRows(ctx, d.Session, &d.pairs, d.pairs.Path, data, dataset.DecodePairs,
+		dataset.ReadPairs)
 	if err != nil {
 		return 0, err
 	}
@@ -223,7 +224,8 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	g := &gathered{Metric: d.m, byID: d.pairs.By == dataset.ByID, names: map[string]int{}, positions: map[int]int{}, width: -1}
+	g := &gathered{Metric: d.m, byID: d.pairs.By == dataset.ByID, names: map[string]int{},
+		positions: map[int]int{}, width: -1}
 	if err := g.readNames(ctx, pairs); err != nil {
 		return 0, err
 	}
@@ -243,13 +245,17 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 
 // readNames collects the names of rows. It cannot check them: the rows are read later.
 func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
-	s, err := session.Await(ctx, func() (*dataset.PairStream, error) { return pairs.open(dataset.LinkContext{}) })
+	s, err := session.Await(ctx, func() (*dataset.PairStream, error) {
+		return pairs.open(dataset.LinkContext{})
+	})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	for {
-		block, err := session.Await(ctx, func() ([][2]string, error) { return s.Names(source.LinesOfBlock(g.Session)) })
+		block, err := session.Await(ctx, func() ([][2]string, error) {
+			return s.Names(source.LinesOfBlock(g.Session))
+		})
 		if err == io.EOF {
 			return nil
 		}
@@ -262,7 +268,8 @@ func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
 			g.want(pair[1])
 		}
 		names := len(g.names) + len(g.positions)
-		if err := g.Eng.Check(fmt.Sprintf("names of %d linked rows", names), int64(names)*source.EntryBytes, "pass fewer pairs at a time"); err != nil {
+		if err := g.Eng.Check(fmt.Sprintf("names of %d linked rows", names), int64(names)*source.EntryBytes,
+			"pass fewer pairs at a time"); err != nil {
 			return err
 		}
 	}
@@ -298,7 +305,8 @@ func (g *gathered) gather(ctx context.Context, by *source.Links, src *mustlink.R
 		if err != nil {
 			return err
 		}
-		bar.Report(algorithms.Progress{Stage: "gathering points", Done: g.n, Total: max(0, src.Rows), Elapsed: time.Since(begin)})
+		bar.Report(algorithms.Progress{Stage: "gathering points", Done: g.n, Total: max(0, src.Rows),
+			Elapsed: time.Since(begin)})
 	}
 }
 
@@ -309,7 +317,8 @@ func (g *gathered) take(part *dataset.Data) error {
 	for i := range part.Points.Len() {
 		at, wanted := g.find(part, i)
 		if wanted && at >= 0 { // only ids can occur twice
-			e := fault.Data(part.Name, "the id %q is that of an earlier row too: want different ids", part.IDs[i])
+			e := fault.Data(part.Name, "the id %q is that of an earlier row too: want different ids",
+				part.IDs[i])
 			e.Row, e.Column = g.n+i, "id"
 			return e
 		}
@@ -333,7 +342,8 @@ func (g *gathered) take(part *dataset.Data) error {
 	}
 	g.name = part.Name
 	g.n += part.Points.Len()
-	return g.Eng.Check(fmt.Sprintf("%d linked rows", g.rows), 2*engine.MatrixBytes(g.rows, g.width), "pass fewer pairs at a time")
+	return g.Eng.Check(fmt.Sprintf("%d linked rows", g.rows), 2*engine.MatrixBytes(g.rows, g.width),
+		"pass fewer pairs at a time")
 }
 
 // points returns the gathered rows as the metric takes them.
@@ -359,7 +369,9 @@ func (g *gathered) replace(pairs [][2]int) error {
 		for side, i := range pair {
 			at, ok := g.positions[i]
 			if !ok {
-				return &fault.DataError{Row: -1, Err: fmt.Errorf("row %d is new since the first reading of the file: want a file that does not change", i)}
+				return &fault.DataError{Row: -1,
+					Err: fmt.Errorf("row %d is new since the first reading of the file: want a file that "+
+						"does not change", i)}
 			}
 			pairs[k][side] = at
 		}
@@ -378,7 +390,9 @@ func (d *distanceCommand) writeDistances(ctx context.Context, g *gathered, pairs
 	bar, begin, done := g.Progress(), time.Now(), 0
 	defer bar.Done()
 	next, stop := dataset.Prefetch(ctx, func(ctx context.Context) (dataset.Rows, error) {
-		block, err := session.Await(ctx, func() ([][2]int, error) { return s.Next(source.LinesOfBlock(g.Session)) })
+		block, err := session.Await(ctx, func() ([][2]int, error) {
+			return s.Next(source.LinesOfBlock(g.Session))
+		})
 		if err != nil {
 			return dataset.Rows{}, err
 		}
@@ -390,7 +404,8 @@ func (d *distanceCommand) writeDistances(ctx context.Context, g *gathered, pairs
 			return dataset.Rows{}, fault.InFile(fault.InRows(err, done), g.name)
 		}
 		done += len(distances)
-		bar.Report(algorithms.Progress{Stage: "distances", Done: done, Total: g.count, Elapsed: time.Since(begin)})
+		bar.Report(algorithms.Progress{Stage: "distances", Done: done, Total: g.count,
+			Elapsed: time.Since(begin)})
 		return dataset.Rows{Data: distances}, nil
 	})
 	defer stop()

@@ -21,19 +21,23 @@ import (
 func TestStreamedDistances(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 3, true))
-	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
+	clitest.Write(t, dir, "links.csv",
+		"i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
 	clitest.Write(t, dir, dataset.ByRow+".csv", commandtest.Pairs("i,j", " %d,%+d", 400, 300))
 	clitest.Write(t, dir, dataset.ByID+".csv", commandtest.Pairs("j,i,link", "p%[2]d,p%[1]d,must", 400, 300))
 	for _, method := range []string{"krca", "gml", "rca", "kbeta", "npkl", "itml"} {
 		saveModel(t, dir, method)
 		for _, by := range []string{dataset.ByRow, dataset.ByID} {
 			var want string
-			for _, limit := range []session.ByteSize{0, 1 << 20, 200 << 10} { // smaller limits give smaller blocks
-				s := &session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: os.Getenv, Quiet: true}
+			// smaller limits give smaller blocks
+			for _, limit := range []session.ByteSize{0, 1 << 20, 200 << 10} {
+				s := &session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard,
+					Getenv: os.Getenv, Quiet: true}
 				s.Workers, s.BLASThreads = 1+int(limit>>20), 2
 				d := &distanceCommand{
 					Session: s, data: source.Data{Path: filepath.Join(dir, "data.csv")},
-					pairs: source.Links{Path: filepath.Join(dir, by+".csv"), By: by}, out: filepath.Join(dir, "out.csv"),
+					pairs: source.Links{Path: filepath.Join(dir, by+".csv"), By: by},
+					out:   filepath.Join(dir, "out.csv"),
 				}
 				var err error
 				if d.m, err = metric.Open(t.Context(), s, filepath.Join(dir, method)); err != nil {

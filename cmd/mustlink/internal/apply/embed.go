@@ -61,7 +61,8 @@ with the spectral prior), lleratio, itml, kpca, and all linear methods.`,
 	}
 	e.data.Flags(cmd)
 	e.precision.Flag(cmd.Flags(), "the computation")
-	cmd.Flags().StringVarP(&e.out, "output", "o", "", "the file `OUT` to write, n x dim; - for standard output")
+	cmd.Flags().StringVarP(&e.out, "output", "o", "",
+		"the file `OUT` to write, n x dim; - for standard output")
 	return cmd
 }
 
@@ -106,9 +107,11 @@ func (e *embedCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if half.singleError > maxSingleError {
-		e.Warnf("coordinates in single precision have an error of %.1g of the largest one, in the first rows: want --precision double, as the terms of this model cancel", half.singleError)
+		e.Warnf("coordinates in single precision have an error of %.1g of the largest one, in the first "+
+			"rows: want --precision double, as the terms of this model cancel", half.singleError)
 	}
-	r := embedReport{matrixReport: matrixReport{Method: m.Name(), Rows: n, Cols: dim, Output: e.out, Warnings: e.Warnings()}}
+	r := embedReport{matrixReport: matrixReport{Method: m.Name(), Rows: n, Cols: dim, Output: e.out,
+		Warnings: e.Warnings()}}
 	if r.Share, err = sample.share(ctx, m); err != nil {
 		return err
 	}
@@ -192,14 +195,19 @@ func (s *singleEmbedding) probe(ctx context.Context, x points.Points, y blas.Mat
 	return nil
 }
 
-func embedSingle(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points) (blas.Matrix32, error) {
+func embedSingle(ctx context.Context, eng *engine.Engine, m algorithms.Model,
+	x points.Points) (blas.Matrix32, error) {
 	with, ok := m.(algorithms.SingleEmbedder)
 	if !ok {
-		return blas.Matrix32{}, &fault.ParamError{Param: "--precision", Value: string(source.Single), Want: "double for a model of method " + m.Method()}
+		return blas.Matrix32{},
+			&fault.ParamError{Param: "--precision", Value: string(source.Single),
+				Want: "double for a model of method " + m.Method()}
 	}
 	dense, ok := x.(*points.Dense)
 	if !ok {
-		return blas.Matrix32{}, &fault.ParamError{Param: "--precision", Value: string(source.Single), Want: "double for other points than dense vectors"}
+		return blas.Matrix32{},
+			&fault.ParamError{Param: "--precision", Value: string(source.Single),
+				Want: "double for other points than dense vectors"}
 	}
 	narrow, err := points.Narrow(dense)
 	if err != nil {

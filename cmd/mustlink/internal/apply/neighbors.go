@@ -67,7 +67,8 @@ written block by block, also from a pipe.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.train, "train", "", "the file of `DATA` to search in, in a format as for -i")
-	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `NEW` rows: "+session.InputEndings()+"; - for standard input")
+	f.StringVarP(&c.data.Path, "input", "i", "",
+		"the file of `NEW` rows: "+session.InputEndings()+"; - for standard input")
 	c.data.ReadingFlags(cmd)
 	c.names.ByFlag(cmd)
 	f.IntVarP(&c.k, "neighbors", "k", 10, "number `K` of neighbors of each row")
@@ -101,7 +102,8 @@ func (c *neighborsCommand) check(check *session.Checks, args []string) {
 		return
 	}
 	if f := session.FormatOf(c.out); f != "" && f != "csv" {
-		check.Refuse(true, "-o, --output is %s, but ids are written as CSV: want a name that ends in .csv, or --links-by row", c.out)
+		check.Refuse(true, "-o, --output is %s, but ids are written as CSV: want a name that ends in .csv, "+
+			"or --links-by row", c.out)
 	}
 	check.Output("-o, --output", c.out)
 }
@@ -114,7 +116,8 @@ func (c *neighborsCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if m.Dim() == 0 {
-		return fault.Data(args[0], "the model has 0 dimensions: want at least 1, as otherwise all distances are 0")
+		return fault.Data(args[0],
+			"the model has 0 dimensions: want at least 1, as otherwise all distances are 0")
 	}
 	train, err := c.readTraining(ctx, m)
 	if err != nil {
@@ -145,7 +148,8 @@ func (c *neighborsCommand) readTraining(ctx context.Context, m *metric.Metric) (
 		return nil, err
 	}
 	if n := train.Points.Len(); c.k > n {
-		return nil, usage.Errorf("-k, --neighbors is %d: want at most %d, the number of rows of %s", c.k, n, train.Name)
+		return nil, usage.Errorf("-k, --neighbors is %d: want at most %d, the number of rows of %s", c.k, n,
+			train.Name)
 	}
 	return train, c.names.NeedIDs(train)
 }
@@ -153,7 +157,8 @@ func (c *neighborsCommand) readTraining(ctx context.Context, m *metric.Metric) (
 // finder returns the search for the neighbors of a block.
 type finder func(ctx context.Context, queries blas.Matrix) (index []int32, dist2 []float64, err error)
 
-func (c *neighborsCommand) finder(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, known blas.Matrix, r *neighborsReport) (finder, error) {
+func (c *neighborsCommand) finder(ctx context.Context, m *metric.Metric, path string, train *dataset.Data,
+	known blas.Matrix, r *neighborsReport) (finder, error) {
 	if c.approximate == "" {
 		return func(ctx context.Context, queries blas.Matrix) ([]int32, []float64, error) {
 			return neighbors.Search(ctx, m.Eng, queries, known, c.k, false)
@@ -177,7 +182,8 @@ type found struct {
 }
 
 // write searches for the rows of -i block by block and writes the table.
-func (c *neighborsCommand) write(ctx context.Context, m *metric.Metric, train *dataset.Data, find finder, r *neighborsReport) error {
+func (c *neighborsCommand) write(ctx context.Context, m *metric.Metric, train *dataset.Data, find finder,
+	r *neighborsReport) error {
 	writing := c.Writing(c.out, c.data.Format)
 	writing.Columns = []string{"row", "rank", "neighbor", "distance"}
 	src, err := m.Flags(&c.data).Open(ctx, c.Session, !c.byID() && dataset.CountsFirst(c.out, writing))
@@ -187,18 +193,20 @@ func (c *neighborsCommand) write(ctx context.Context, m *metric.Metric, train *d
 	const values = 6 // of a neighbor, in the lists and in the table
 	rows := m.Rows(metric.Once(src), "neighbors")
 	rows.Most = catalog.BlockRows(values*c.k, int64(c.MemoryLimit))
-	next, stop, err := mustlink.EachBlock(ctx, rows, func(ctx context.Context, block mustlink.Block) (found, error) {
-		r.N += block.Coordinates.Rows
-		if err := c.names.NeedIDs(block.Data); err != nil {
-			return found{}, err
-		}
-		what := fmt.Sprintf("table of %d neighbors of %d rows", c.k, block.Coordinates.Rows)
-		if err := m.Eng.Check(what, engine.MatrixBytes(block.Coordinates.Rows, values*c.k), "want fewer neighbors"); err != nil {
-			return found{}, err
-		}
-		index, dist2, err := find(ctx, block.Coordinates)
-		return found{block, index, dist2}, err
-	})
+	next, stop, err := mustlink.EachBlock(ctx, rows,
+		func(ctx context.Context, block mustlink.Block) (found, error) {
+			r.N += block.Coordinates.Rows
+			if err := c.names.NeedIDs(block.Data); err != nil {
+				return found{}, err
+			}
+			what := fmt.Sprintf("table of %d neighbors of %d rows", c.k, block.Coordinates.Rows)
+			if err := m.Eng.Check(what, engine.MatrixBytes(block.Coordinates.Rows, values*c.k),
+				"want fewer neighbors"); err != nil {
+				return found{}, err
+			}
+			index, dist2, err := find(ctx, block.Coordinates)
+			return found{block, index, dist2}, err
+		})
 	if err != nil {
 		return err
 	}
@@ -229,7 +237,8 @@ func (c *neighborsCommand) numbered(f found) []float64 {
 }
 
 // named yields the rows of the table with ids.
-func (c *neighborsCommand) named(next func() (found, error), ids []string) func(yield func([]string, error) bool) {
+func (c *neighborsCommand) named(next func() (found, error),
+	ids []string) func(yield func([]string, error) bool) {
 	return func(yield func([]string, error) bool) {
 		record := make([]string, 4)
 		for {
@@ -253,7 +262,8 @@ func (c *neighborsCommand) named(next func() (found, error), ids []string) func(
 }
 
 func (r *neighborsReport) text(w io.Writer) {
-	fmt.Fprintf(w, "neighbors\t%d of each of %s among %s (%s)\n", r.Neighbors, session.Plural(r.N, "row"), session.Plural(r.Train, "row"), r.Method)
+	fmt.Fprintf(w, "neighbors\t%d of each of %s among %s (%s)\n", r.Neighbors, session.Plural(r.N, "row"),
+		session.Plural(r.Train, "row"), r.Method)
 	if r.Indexed == nil {
 		fmt.Fprintf(w, "search\texact\n")
 	} else {
@@ -272,8 +282,10 @@ type indexed struct {
 
 func (x *indexed) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&x.approximate, "approximate", "", "search by an index, with `recall=R`: the share of the exact neighbors to find, > 0 and <= 1")
-	f.StringVar(&x.path, "index", "", "with --approximate: `FILE` of the index, which is written if it does not exist")
+	f.StringVar(&x.approximate, "approximate", "",
+		"search by an index, with `recall=R`: the share of the exact neighbors to find, > 0 and <= 1")
+	f.StringVar(&x.path, "index", "",
+		"with --approximate: `FILE` of the index, which is written if it does not exist")
 	usage.SeedFlag(f, &x.seed)
 	f.Lookup("seed").Usage = "with --approximate: seed of the cells and samples of a new index"
 	usage.CompleteWith(cmd, "approximate", "recall=.95")
@@ -283,14 +295,16 @@ func (x *indexed) flags(cmd *cobra.Command) {
 func (x *indexed) check(check *session.Checks) {
 	given := check.Cmd.Flags().Changed("approximate")
 	for _, name := range []string{"index", "seed"} {
-		check.Refuse(!given && check.Cmd.Flags().Changed(name), "--%s is given without --approximate: want both, or neither", name)
+		check.Refuse(!given && check.Cmd.Flags().Changed(name),
+			"--%s is given without --approximate: want both, or neither", name)
 	}
 	if !given {
 		return
 	}
 	text, named := strings.CutPrefix(x.approximate, "recall=")
 	recall, err := strconv.ParseFloat(text, 64)
-	check.Refuse(!named || err != nil || !(recall > 0 && recall <= 1), "--approximate is %q: want recall=R with a number R > 0 and <= 1", x.approximate)
+	check.Refuse(!named || err != nil || !(recall > 0 && recall <= 1),
+		"--approximate is %q: want recall=R with a number R > 0 and <= 1", x.approximate)
 	x.recall = recall
 	if x.exists() {
 		check.File("--index", x.path, "")
@@ -332,7 +346,8 @@ func (r *indexReport) text(w io.Writer) {
 }
 
 // open returns the index of the rows of --train, which it reads, or makes and writes.
-func (x *indexed) open(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, known blas.Matrix, k int) (*neighborindex.Searcher, *indexReport, error) {
+func (x *indexed) open(ctx context.Context, m *metric.Metric, path string, train *dataset.Data,
+	known blas.Matrix, k int) (*neighborindex.Searcher, *indexReport, error) {
 	index, built, err := x.index(ctx, m, path, train, known, k)
 	if err != nil {
 		return nil, nil, err
@@ -347,7 +362,8 @@ func (x *indexed) open(ctx context.Context, m *metric.Metric, path string, train
 }
 
 // index reads the index if there is one, and otherwise makes and writes it.
-func (x *indexed) index(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, known blas.Matrix, k int) (index *neighborindex.Index, built bool, err error) {
+func (x *indexed) index(ctx context.Context, m *metric.Metric, path string, train *dataset.Data,
+	known blas.Matrix, k int) (index *neighborindex.Index, built bool, err error) {
 	model, err := m.Record().Digest()
 	if err != nil {
 		return nil, false, err
@@ -358,10 +374,13 @@ func (x *indexed) index(ctx context.Context, m *metric.Metric, path string, trai
 		return index, false, err
 	}
 	if n := known.Rows; k >= n {
-		return nil, false, usage.Errorf("-k, --neighbors is %d: want at most %d with --approximate, one less than the number of rows of %s", k, n-1, train.Name)
+		return nil, false, usage.Errorf(
+			"-k, --neighbors is %d: want at most %d with --approximate, one less than the number of rows "+
+				"of %s", k, n-1, train.Name)
 	}
 	bar := m.Progress()
-	index, err = neighborindex.Build(ctx, m.Eng, known, of, neighborindex.Options{Neighbors: k, Seed: x.seed, Progress: bar.Report})
+	index, err = neighborindex.Build(ctx, m.Eng, known, of,
+		neighborindex.Options{Neighbors: k, Seed: x.seed, Progress: bar.Report})
 	bar.Done()
 	if err == nil && x.path != "" {
 		err = m.WriteFile(x.path, func(w io.Writer) error {
@@ -373,7 +392,8 @@ func (x *indexed) index(ctx context.Context, m *metric.Metric, path string, trai
 }
 
 // read reads the index and refuses that of another search.
-func (x *indexed) read(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, of neighborindex.Source, k int) (*neighborindex.Index, error) {
+func (x *indexed) read(ctx context.Context, m *metric.Metric, path string, train *dataset.Data,
+	of neighborindex.Source, k int) (*neighborindex.Index, error) {
 	index, err := session.Await(ctx, func() (*neighborindex.Index, error) {
 		return neighborindex.ReadFile(x.path, int64(m.MemoryLimit))
 	})
@@ -383,9 +403,11 @@ func (x *indexed) read(ctx context.Context, m *metric.Metric, path string, train
 	case index.Source().Model != of.Model:
 		return nil, fault.Data(x.path, "it is the index of another model than %s: want another --index", path)
 	case index.Source().Data != of.Data:
-		return nil, fault.Data(x.path, "it is the index of other rows than those of %s: want another --index", train.Name)
+		return nil, fault.Data(x.path, "it is the index of other rows than those of %s: want another --index",
+			train.Name)
 	case index.Neighbors() != k:
-		return nil, fault.Data(x.path, "it is an index for %s: want -k %d, or another --index", session.Plural(index.Neighbors(), "neighbor"), index.Neighbors())
+		return nil, fault.Data(x.path, "it is an index for %s: want -k %d, or another --index",
+			session.Plural(index.Neighbors(), "neighbor"), index.Neighbors())
 	}
 	return index, nil
 }

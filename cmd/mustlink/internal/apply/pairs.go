@@ -72,8 +72,10 @@ number that it would have.`,
 	f.Float64Var(&p.threshold, "threshold", 0, "the largest distance `D` of a pair")
 	f.Float64Var(&p.precision, "precision", 0, "the precision `P` of the threshold, by the calibration")
 	f.Float64Var(&p.recall, "recall", 0, "the recall `R` of the threshold, by the calibration")
-	f.Float64Var(&p.share, "share", 0, "the share `S` of matching pairs among those to judge (default: that of the calibration)")
-	f.IntVar(&p.neighbors, "neighbors", 0, "only pairs with a row among the `K` nearest of the other (default: all)")
+	f.Float64Var(&p.share, "share", 0,
+		"the share `S` of matching pairs among those to judge (default: that of the calibration)")
+	f.IntVar(&p.neighbors, "neighbors", 0,
+		"only pairs with a row among the `K` nearest of the other (default: all)")
 	f.IntVar(&p.most, "max-pairs", usualPairs, "refuse to find more than `N` pairs")
 	p.preparing.Flags(cmd, "without MODEL: ")
 	f.StringVarP(&p.out, "output", "o", "", "the file of `PAIRS` to write; - for standard output")
@@ -90,7 +92,8 @@ func (p *pairsCommand) check(check *session.Checks, args []string) {
 	check.Refuse(!(p.threshold >= 0), "--threshold is %v: want a number >= 0", p.threshold)
 	for _, name := range []string{"precision", "recall"} {
 		v, _ := flags.GetFloat64(name)
-		check.Refuse(flags.Changed(name) && !(v > 0 && v <= 1), "--%s is %v: want a number > 0 and <= 1", name, v)
+		check.Refuse(flags.Changed(name) && !(v > 0 && v <= 1), "--%s is %v: want a number > 0 and <= 1",
+			name, v)
 	}
 	check.Share(p.share)
 	for _, name := range []string{"precision", "recall", "share"} {
@@ -98,7 +101,8 @@ func (p *pairsCommand) check(check *session.Checks, args []string) {
 			"alone, or a model of mustlink calibrate", name)
 	}
 	p.preparing.Check(check, len(args) > 0, &p.data)
-	check.Refuse(flags.Changed("neighbors") && p.neighbors < 1, "--neighbors is %d: want a number >= 1", p.neighbors)
+	check.Refuse(flags.Changed("neighbors") && p.neighbors < 1, "--neighbors is %d: want a number >= 1",
+		p.neighbors)
 	check.AtLeast("--max-pairs", p.most, 1)
 	check.Models(args)
 	p.data.Check(check)
@@ -129,7 +133,8 @@ func (p *pairsCommand) run(ctx context.Context, args []string) error {
 			return err
 		}
 		if r.Distance, err = p.distance(calibrated); err != nil {
-			return fault.InFile(unsupported(usage.RenameParams(err, "precision", "--precision", "recall", "--recall")),
+			return fault.InFile(unsupported(usage.RenameParams(err, "precision", "--precision", "recall",
+				"--recall")),
 				args[0])
 		}
 	}
@@ -173,7 +178,8 @@ func (p *pairsCommand) calibration(m *metric.Metric, path string) (*calibration.
 	c := m.Record().Calibration
 	switch {
 	case c == nil && p.precision+p.recall+p.share > 0:
-		return nil, fault.Data(path, "the model is not calibrated: want --threshold alone, or a model of mustlink calibrate")
+		return nil, fault.Data(path,
+			"the model is not calibrated: want --threshold alone, or a model of mustlink calibrate")
 	case c == nil || p.share == 0:
 		return c, nil
 	}
@@ -196,17 +202,20 @@ func (p *pairsCommand) distance(c *calibration.Calibration) (float64, error) {
 	return t.Distance, err
 }
 
-func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset.Data, threshold float64) ([]mustlink.Pair, error) {
+func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset.Data,
+	threshold float64) ([]mustlink.Pair, error) {
 	bar := p.Progress()
 	defer bar.Done()
-	pairs, err := m.Model.Pairs(ctx, mustlink.FromData(data), threshold, mustlink.PairOptions{Neighbors: p.neighbors, Most: p.most, Progress: bar.Report})
+	pairs, err := m.Model.Pairs(ctx, mustlink.FromData(data), threshold,
+		mustlink.PairOptions{Neighbors: p.neighbors, Most: p.most, Progress: bar.Report})
 	return pairs, usage.RenameParams(err, "threshold", "--threshold")
 }
 
 // probabilities returns the probabilities of the pairs, nil without a calibration. It compares the
 // number of pairs with that of the matching pairs that the calibration expects, and refuses a
 // precision that this makes impossible.
-func (p *pairsCommand) probabilities(r *pairsReport, c *calibration.Calibration, pairs []mustlink.Pair) ([]float64,
+func (p *pairsCommand) probabilities(r *pairsReport, c *calibration.Calibration,
+	pairs []mustlink.Pair) ([]float64,
 	error) {
 	if c == nil {
 		return nil, nil
@@ -222,7 +231,8 @@ func (p *pairsCommand) probabilities(r *pairsReport, c *calibration.Calibration,
 	case found.Doubt == "":
 	case found.Precision.Low < p.precision:
 		return nil, &fault.ParamError{Param: "--precision", Value: p.precision,
-			Want: fmt.Sprintf("at most %.3g: %s (want --share of all pairs of rows, or 'mustlink calibrate --near')",
+			Want: fmt.Sprintf("at most %.3g: %s (want --share of all pairs of rows, or 'mustlink calibrate "+
+				"--near')",
 				found.Precision.Low, found.Doubt)}
 	default:
 		p.Warnf("%s; precision and probability are lowered to that (want --share of all pairs of rows, or "+
@@ -241,17 +251,19 @@ func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, probabi
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return dataset.WriteMeasuredPairs(p.out, len(pairs), columns, func(k int) (i, j int, _ []float64, err error) {
-		numbers[0] = pairs[k].Distance
-		if probabilities != nil {
-			numbers[1] = probabilities[k]
-		}
-		return int(pairs[k].I), int(pairs[k].J), numbers, ctx.Err()
-	}, ids, p.WritingText())
+	return dataset.WriteMeasuredPairs(p.out, len(pairs), columns,
+		func(k int) (i, j int, _ []float64, err error) {
+			numbers[0] = pairs[k].Distance
+			if probabilities != nil {
+				numbers[1] = probabilities[k]
+			}
+			return int(pairs[k].I), int(pairs[k].J), numbers, ctx.Err()
+		}, ids, p.WritingText())
 }
 
 func (r *pairsReport) text(w io.Writer) {
-	fmt.Fprintf(w, "pairs\t%d among %s, within distance %.6g (%s)\n", r.Pairs, session.Plural(r.Rows, "row"), r.Distance, r.Method)
+	fmt.Fprintf(w, "pairs\t%d among %s, within distance %.6g (%s)\n", r.Pairs, session.Plural(r.Rows, "row"),
+		r.Distance, r.Method)
 	if r.Calibrated != nil {
 		fmt.Fprintf(w, "threshold\t%v\n", *r.Calibrated)
 	}

@@ -161,7 +161,8 @@ func WriteRings(t *testing.T, dir string) {
 	for i := range n {
 		for step := 1; step <= 2; step++ { // a point of the same ring, and one of the other
 			if j := (i + 7*step) % n; j != i && i < j {
-				fmt.Fprintf(&pairs, "%d,%d,%s\n", i, j, map[bool]string{true: "must", false: "cannot"}[i%2 == j%2])
+				fmt.Fprintf(&pairs, "%d,%d,%s\n", i, j,
+					map[bool]string{true: "must", false: "cannot"}[i%2 == j%2])
 			}
 		}
 	}

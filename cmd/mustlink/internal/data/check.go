@@ -103,7 +103,8 @@ func (c *checkCommand) run(ctx context.Context, _ []string) error {
 
 func (c *checkCommand) check(check *session.Checks, _ []string) {
 	check.Required("input")
-	check.Refuse(c.data.Path == session.Stream || c.links.Path == session.Stream, "\"-\" is standard input, but check reads files twice: want a file")
+	check.Refuse(c.data.Path == session.Stream || c.links.Path == session.Stream,
+		"\"-\" is standard input, but check reads files twice: want a file")
 	check.AtLeast("--max", c.max, 1)
 	c.links.CheckBy(check)
 	c.preparing.Check(check, false, &c.data)
@@ -193,7 +194,8 @@ func (c *checkCommand) checkLinks(ctx context.Context, d *dataset.Data, r *check
 
 func (r *checkReport) add(problems []dataset.Problem) {
 	for _, p := range problems {
-		c := checkProblem{File: p.Err.File, Line: p.Err.Line, Column: p.Err.Column, Problem: p.Err.Err.Error(), Fix: p.Fix, text: p.String()}
+		c := checkProblem{File: p.Err.File, Line: p.Err.Line, Column: p.Err.Column,
+			Problem: p.Err.Err.Error(), Fix: p.Fix, text: p.String()}
 		if p.Err.Row >= 0 {
 			c.Row = &p.Err.Row
 		}
@@ -217,10 +219,12 @@ func (r *checkReport) write(w io.Writer) {
 	}
 	if len(r.Columns) > 0 {
 		source.WriteColumns(w, r.Columns)
-		fmt.Fprintln(w, "To change a column: --type COLUMN=KIND, --label, --id, --drop, --impute; text: --text words")
+		fmt.Fprintln(w, "To change a column: --type COLUMN=KIND, --label, --id, --drop, --impute; text: "+
+			"--text words")
 	}
 	if r.MustLinks+r.Cannot+r.Chunklets > 0 {
-		fmt.Fprintf(w, "links: %d must, %d cannot; %s\n", r.MustLinks, r.Cannot, session.Plural(r.Chunklets, "chunklet"))
+		fmt.Fprintf(w, "links: %d must, %d cannot; %s\n", r.MustLinks, r.Cannot,
+			session.Plural(r.Chunklets, "chunklet"))
 	}
 	switch {
 	case r.OK && len(r.Warnings) > 0:

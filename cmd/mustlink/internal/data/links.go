@@ -52,8 +52,10 @@ type linksReport struct {
 }
 
 func (r linksReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s and %s on %s; the must-links leave %s\n", r.Links, session.Plural(r.MustLinks, "must-link"),
-		session.Plural(r.Cannot, "cannot-link"), session.Plural(r.N, "row"), session.Plural(r.Components, "component"))
+	fmt.Fprintf(w, "%s: %s and %s on %s; the must-links leave %s\n", r.Links,
+		session.Plural(r.MustLinks, "must-link"),
+		session.Plural(r.Cannot, "cannot-link"), session.Plural(r.N, "row"),
+		session.Plural(r.Components, "component"))
 }
 
 // linksCommand holds what make and close share.
@@ -75,7 +77,8 @@ func (l *linksCommand) write(set *links.Set, ids []string, seed *uint64) error {
 		return err
 	}
 	must, cannot := set.Count()
-	r := linksReport{Links: l.out, N: set.N(), MustLinks: must, Cannot: cannot, Components: set.NumComponents(), Seed: seed, Warnings: l.Warnings()}
+	r := linksReport{Links: l.out, N: set.N(), MustLinks: must, Cannot: cannot,
+		Components: set.NumComponents(), Seed: seed, Warnings: l.Warnings()}
 	return l.Summarize(l.out, r, r.text)
 }
 
@@ -109,13 +112,15 @@ feature is then refused: want the same --label there, or --drop.`,
 		RunE: s.Checked(l.check, l.run),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&l.data.Path, "input", "i", "", "`DATA` with labels: "+session.InputEndings()+"; - for standard input")
+	f.StringVarP(&l.data.Path, "input", "i", "",
+		"`DATA` with labels: "+session.InputEndings()+"; - for standard input")
 	l.data.ReadingFlags(cmd)
 	l.data.LabelFlags(cmd)
 	f.IntVar(&l.pairs, "pairs", 0, "number of must-links, and as many cannot-links")
 	f.IntVar(&l.must, "must", 0, "number of must-links")
 	f.IntVar(&l.cannot, "cannot", 0, "number of cannot-links")
-	f.Float64Var(&l.components, "components", 0, "draw must-links until the number of components is this fraction of the number of rows")
+	f.Float64Var(&l.components, "components", 0,
+		"draw must-links until the number of components is this fraction of the number of rows")
 	usage.SeedFlag(f, &l.seed)
 	l.links.ByFlag(cmd)
 	l.outputFlag(cmd)
@@ -153,7 +158,8 @@ func (l *linksMakeCommand) check(check *session.Checks, _ []string) {
 	check.Exclusive("components", "pairs")
 	check.Exclusive("components", "must")
 	check.Refuse(!f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !l.byComponents,
-		"the number of links is missing: want --pairs, --must and --cannot, or --components %s", usage.HelpHint(check.Cmd))
+		"the number of links is missing: want --pairs, --must and --cannot, or --components %s",
+		usage.HelpHint(check.Cmd))
 	check.AtLeast("--pairs", l.pairs, 0)
 	check.AtLeast("--must", l.must, 0)
 	check.AtLeast("--cannot", l.cannot, 0)
@@ -238,8 +244,10 @@ func (l *linksCloseCommand) check(check *session.Checks, _ []string) {
 	check.Exclusive("input", "rows")
 	l.links.Check(check)
 	check.Refuse(check.Cmd.Flags().Changed("rows") && l.n < 1, "-n, --rows is %d: want a number >= 1", l.n)
-	check.Refuse(l.data.Path == "" && l.n == 0, "-i, --input is missing: want the linked data, or -n %s", usage.HelpHint(check.Cmd))
-	check.Refuse(l.data.Path == "" && l.links.By == dataset.ByID, "--links-by id is given without data: want -i")
+	check.Refuse(l.data.Path == "" && l.n == 0, "-i, --input is missing: want the linked data, or -n %s",
+		usage.HelpHint(check.Cmd))
+	check.Refuse(l.data.Path == "" && l.links.By == dataset.ByID,
+		"--links-by id is given without data: want -i")
 	if l.data.Path != "" {
 		l.data.Mixed = true // the rows count, not their values
 		l.data.Check(check)

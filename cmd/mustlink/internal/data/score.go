@@ -45,10 +45,13 @@ the ratio J of mean distances between and within classes, the AUC of distance as
 		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.truth, "truth", "", "`LABELS`: a CSV with the true labels in the column label, or other data with labels")
-	f.StringVar(&c.predicted, "predicted", "", "`LABELS`: a CSV with the predicted labels or clusters in the column label")
+	f.StringVar(&c.truth, "truth", "",
+		"`LABELS`: a CSV with the true labels in the column label, or other data with labels")
+	f.StringVar(&c.predicted, "predicted", "",
+		"`LABELS`: a CSV with the predicted labels or clusters in the column label")
 	f.StringVar(&c.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
-	f.StringVar(&c.format, "format", "", "`FORMAT` of an embedding without a known extension, such as csv or npy (default csv)")
+	f.StringVar(&c.format, "format", "",
+		"`FORMAT` of an embedding without a known extension, such as csv or npy (default csv)")
 	usage.CompleteWith(cmd, "format", session.Formats()...)
 	return cmd
 }
@@ -56,7 +59,8 @@ the ratio J of mean distances between and within classes, the AUC of distance as
 // check finds mistakes that do not require reading anything.
 func (c *scoreCommand) check(check *session.Checks, _ []string) {
 	check.Required("truth")
-	check.Refuse(c.predicted == "" && c.embedding == "", "--predicted and --embedding are missing: want one of them, or both %s", usage.HelpHint(check.Cmd))
+	check.Refuse(c.predicted == "" && c.embedding == "",
+		"--predicted and --embedding are missing: want one of them, or both %s", usage.HelpHint(check.Cmd))
 	check.Input("--truth", c.truth)
 	check.Input("--predicted", c.predicted)
 	check.Input("--embedding", c.embedding)
@@ -104,7 +108,9 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 	}
 	defer predicted.Close()
 	next := func(l *dataset.LabelStream) ([]string, error) {
-		labels, err := session.Await(ctx, func() ([]string, error) { return l.Next(source.LinesOfBlock(c.Session)) })
+		labels, err := session.Await(ctx, func() ([]string, error) {
+			return l.Next(source.LinesOfBlock(c.Session))
+		})
 		if err == io.EOF {
 			err = nil
 		}
@@ -176,7 +182,8 @@ func (c *scoreCommand) input(ctx context.Context) (in score.Input, err error) {
 			return in, err
 		}
 		if len(in.Predicted) != len(in.Truth) {
-			return in, fault.Data(c.predicted, "it has %s: want %d, as many as %s", session.Plural(len(in.Predicted), "label"), len(in.Truth), c.truth)
+			return in, fault.Data(c.predicted, "it has %s: want %d, as many as %s",
+				session.Plural(len(in.Predicted), "label"), len(in.Truth), c.truth)
 		}
 	}
 	if c.embedding == "" {
@@ -195,7 +202,8 @@ func (c *scoreCommand) input(ctx context.Context) (in score.Input, err error) {
 		return in, err
 	}
 	if x.Rows != len(in.Truth) {
-		return in, fault.Data(c.embedding, "it has %s: want %d, as many as %s has labels", session.Plural(x.Rows, "row"), len(in.Truth), c.truth)
+		return in, fault.Data(c.embedding, "it has %s: want %d, as many as %s has labels",
+			session.Plural(x.Rows, "row"), len(in.Truth), c.truth)
 	}
 	in.X, in.N, in.D = x.Data, x.Rows, x.Cols
 	return in, nil

@@ -29,9 +29,12 @@ func curveNames() []string { return []string{curveTrace, curveROC, curveRecall} 
 func (p *plotCommand) checkCurve(check *session.Checks, args []string) {
 	check.Required("output")
 	check.OneOf("--curve", p.curve, curveNames())
-	check.Refuse(p.curve == curveTrace && (len(args) == 0 || p.Data.Path != ""), "--curve trace draws MODELs: want one or more, and no -i")
-	check.Refuse(p.curve != curveTrace && p.Data.Path == "", "-i, --input is missing: want labeled rows for --curve %s", p.curve)
-	check.Refuse(p.spectrum || p.before || p.dims != nil || p.Links.Path != "", "--curve is given with --spectrum, --before, --dims or -c: want --curve alone")
+	check.Refuse(p.curve == curveTrace && (len(args) == 0 || p.Data.Path != ""),
+		"--curve trace draws MODELs: want one or more, and no -i")
+	check.Refuse(p.curve != curveTrace && p.Data.Path == "",
+		"-i, --input is missing: want labeled rows for --curve %s", p.curve)
+	check.Refuse(p.spectrum || p.before || p.dims != nil || p.Links.Path != "",
+		"--curve is given with --spectrum, --before, --dims or -c: want --curve alone")
 	p.Preparing.Check(check, len(args) > 0, &p.Data)
 	check.Do(p.checkFormat)
 	check.Models(args)
@@ -101,7 +104,8 @@ func (p *plotCommand) retrieval(ctx context.Context, paths []string) (view.Lines
 	l := pictures.LabelCurves()
 	draw := pictures.LabelCurve
 	if p.curve == curveRecall {
-		l, draw = view.Lines{Title: "recall", XLabel: "k", YLabel: "rows with a row of their class among the k nearest", LogX: true}, recallCurve
+		l, draw = view.Lines{Title: "recall", XLabel: "k",
+			YLabel: "rows with a row of their class among the k nearest", LogX: true}, recallCurve
 	}
 	for _, v := range scene.Spaces {
 		s, err := draw(v, scene.Data.Labels, p.seed)

@@ -63,7 +63,8 @@ mislabeled are listed; a score is the logarithm of the odds.`,
 	i.data.Flags(cmd)
 	i.links.Flags(cmd)
 	cmd.Flags().IntVar(&i.max, "max", 20, "list at most this many violated links; --json lists all")
-	cmd.Flags().IntVar(&i.suspicious, "suspicious", 0, "list the `N` most suspicious links, scored by fits without them")
+	cmd.Flags().IntVar(&i.suspicious, "suspicious", 0,
+		"list the `N` most suspicious links, scored by fits without them")
 	usage.SeedFlag(cmd.Flags(), &i.seed)
 	return cmd
 }
@@ -127,8 +128,10 @@ func (i *inspectCommand) check(check *session.Checks, args []string) {
 	check.Models(args)
 	check.AtLeast("--max", i.max, 1)
 	check.AtLeast("--suspicious", i.suspicious, 0)
-	check.Refuse(i.suspicious > 0 && i.links.Path == "", "--suspicious is given without links: want -i and -c")
-	check.Refuse((i.data.Path == "") != (i.links.Path == ""), "only one of -i and -c is given: want both, or neither")
+	check.Refuse(i.suspicious > 0 && i.links.Path == "",
+		"--suspicious is given without links: want -i and -c")
+	check.Refuse((i.data.Path == "") != (i.links.Path == ""),
+		"only one of -i and -c is given: want both, or neither")
 	if i.data.Path != "" {
 		i.data.Check(check)
 		i.links.Check(check)
@@ -142,16 +145,17 @@ func (i *inspectCommand) model(ctx context.Context, path string) (*inspectReport
 	}
 	h, about := file.Header, mustlink.NewModel(fitted, nil).Describe()
 	r := &inspectReport{
-		Model:          path,
-		FormatVersion:  h.FormatVersion,
-		Method:         h.Method,
-		Params:         h.Params,
-		Kernel:         h.Kernel,
-		Features:       h.Features,
-		Scaling:        about.Preparation,
-		Prepared:       about.Prepared,
-		Dim:            about.Dim,
-		Status:         statusReport{about.Converged, about.Iterations, about.Message, about.Elapsed.Seconds()},
+		Model:         path,
+		FormatVersion: h.FormatVersion,
+		Method:        h.Method,
+		Params:        h.Params,
+		Kernel:        h.Kernel,
+		Features:      h.Features,
+		Scaling:       about.Preparation,
+		Prepared:      about.Prepared,
+		Dim:           about.Dim,
+		Status: statusReport{about.Converged, about.Iterations, about.Message,
+			about.Elapsed.Seconds()},
 		Notices:        about.Notices,
 		Verdict:        fitted.Verdict,
 		LibraryVersion: h.LibraryVersion,
@@ -175,7 +179,8 @@ func tensors(file *model.File) []tensorReport {
 		if t.DType() == model.F32 {
 			size = 4
 		}
-		list = append(list, tensorReport{name, string(t.DType()), append([]int{}, t.Shape...), size * int64(t.Len())})
+		list = append(list, tensorReport{name, string(t.DType()), append([]int{}, t.Shape...),
+			size * int64(t.Len())})
 	}
 	return list
 }
@@ -218,7 +223,8 @@ func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*
 }
 
 func (r *inspectReport) text(w io.Writer) {
-	fmt.Fprintf(w, "model\t%s (%s of tensors, format version %d)\n", r.Model, fault.FormatBytes(r.Bytes), r.FormatVersion)
+	fmt.Fprintf(w, "model\t%s (%s of tensors, format version %d)\n", r.Model, fault.FormatBytes(r.Bytes),
+		r.FormatVersion)
 	fmt.Fprintf(w, "method\t%s\n", r.Method)
 	if len(r.Params) > 0 {
 		fmt.Fprintf(w, "parameters\t%s\n", metric.Params(r.Method, r.Params, r.Figures))
@@ -242,7 +248,8 @@ func (r *inspectReport) text(w io.Writer) {
 		fmt.Fprintf(w, "data\tsha256 %s\n", r.Fingerprint)
 	}
 	for _, t := range r.Tensors {
-		fmt.Fprintf(w, "tensor\t%s %s %s, %s\n", t.Name, t.Type, shapeText(t.Shape), fault.FormatBytes(t.Bytes))
+		fmt.Fprintf(w, "tensor\t%s %s %s, %s\n", t.Name, t.Type, shapeText(t.Shape),
+			fault.FormatBytes(t.Bytes))
 	}
 	if r.Calibration != nil {
 		r.Calibration.Text(w)
@@ -305,7 +312,8 @@ Clusters are those of k-means with -n clusters (default: as many as there are la
 	f := cmd.Flags()
 	c.Flags(cmd)
 	pictures.PlaneFlag(f, &c.Plane)
-	f.StringVar(&c.HeldOut, "held-out", "", "`LINKS` that no fit used: scores and importances are measured on them")
+	f.StringVar(&c.HeldOut, "held-out", "",
+		"`LINKS` that no fit used: scores and importances are measured on them")
 	f.IntVarP(&c.Clusters, "clusters", "n", 0, "number of clusters (default: as many as there are labels)")
 	f.IntVar(&c.Seeds, "seeds", 5, "number of runs of k-means; scores are means over them")
 	f.IntVar(&c.Suspicious, "suspicious", 0, "also list the `N` most suspicious links, as 'inspect' does")
@@ -334,7 +342,8 @@ func (c *reportCommand) check(check *session.Checks, args []string) {
 	check.AtLeast("--max-features", c.Features, 0)
 	check.Refuse(c.Clusters < 0 || c.Clusters == 1, "-n, --clusters is %d: want a number >= 2", c.Clusters)
 	check.Ending("-o, --output", c.Output, "html")
-	check.Refuse(len(args) == 0 && c.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
+	check.Refuse(len(args) == 0 && c.Data.Gram,
+		"--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
 	pictures.CheckPlane(check, c.Plane)
 	check.Input("--held-out", c.HeldOut)
 	c.Preparing.Check(check, len(args) > 0, &c.Data)

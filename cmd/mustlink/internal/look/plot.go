@@ -95,19 +95,26 @@ draw how well distances between the rows of DATA, raw and under each model, dist
 	p.Flags(cmd)
 	pictures.PlaneFlag(f, &p.plane)
 	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0, instead of a --plane")
-	f.BoolVar(&p.chunklets, "chunklets", false, "draw must-links as chunklets: one star for all points that belong together")
-	f.StringVar(&p.curve, "curve", "", "draw a curve instead of points: trace (the objective of MODELs), roc or recall (how well distances distinguish labels)")
+	f.BoolVar(&p.chunklets, "chunklets", false,
+		"draw must-links as chunklets: one star for all points that belong together")
+	f.StringVar(&p.curve, "curve", "",
+		"draw a curve instead of points: trace (the objective of MODELs), roc or recall (how well "+
+			"distances distinguish labels)")
 	f.BoolVar(&p.before, "before", false, "draw the raw points next to those of the MODEL")
 	f.BoolVar(&p.spectrum, "spectrum", false, "draw the MODEL's spectrum instead of points")
-	f.IntVar(&p.maxLinks, "max-links", 500, "maximum number of links of each kind, or of chunklets, to draw; --seed chooses them")
+	f.IntVar(&p.maxLinks, "max-links", 500,
+		"maximum number of links of each kind, or of chunklets, to draw; --seed chooses them")
 	usage.SeedFlag(f, &p.seed)
-	f.StringVar(&p.title, "title", "", "`TEXT` above the drawing (default the name of the data and the method)")
+	f.StringVar(&p.title, "title", "",
+		"`TEXT` above the drawing (default the name of the data and the method)")
 	f.Float64Var(&p.size.Width, "width", 6, "width in inches")
 	f.Float64Var(&p.size.Height, "height", 4.5, "height in inches")
 	f.IntVar(&p.size.DPI, "dpi", 150, "resolution of a PNG in dots per inch")
-	f.Float64Var(&p.pointSize, "point-size", 0, "radius of points in 1/72 inch (default: by the number of points)")
+	f.Float64Var(&p.pointSize, "point-size", 0,
+		"radius of points in 1/72 inch (default: by the number of points)")
 	f.BoolVar(&p.noLegend, "no-legend", false, "leave out the legend")
-	f.StringVarP(&p.out, "output", "o", "", "the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
+	f.StringVarP(&p.out, "output", "o", "",
+		"the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
 	usage.CompleteWith(cmd, "curve", curveNames()...)
 	f.Lookup("format").Usage += "; png, svg or pdf is the format of the PICTURE (default png)"
 	return cmd
@@ -129,7 +136,8 @@ func (r plotReport) text(w io.Writer) {
 	if r.Chunks > 0 {
 		must = session.Plural(r.Chunks, "chunklet")
 	}
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, session.Plural(r.Points, "point"), must, session.Plural(r.Cannot, "cannot-link"))
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, session.Plural(r.Points, "point"), must,
+		session.Plural(r.Cannot, "cannot-link"))
 }
 
 func (p *plotCommand) run(ctx context.Context, args []string) (err error) {
@@ -166,13 +174,15 @@ func (p *plotCommand) run(ctx context.Context, args []string) (err error) {
 	}
 	var drawings []view.Panel
 	for _, panel := range panels {
-		panel.Must, panel.AllMust, panel.Cannot, panel.AllCannot, panel.Chunklets = s.Must, s.AllMust, s.Cannot, s.AllCannot, s.Chunklets
+		panel.Must, panel.AllMust, panel.Cannot, panel.AllCannot, panel.Chunklets = s.Must, s.AllMust,
+			s.Cannot, s.AllCannot, s.Chunklets
 		drawings = append(drawings, panel)
 	}
 	if err := p.writePicture(drawings...); err != nil {
 		return err
 	}
-	r := plotReport{len(s.X), len(s.Must), len(s.Cannot), len(s.Chunklets), []string{s.XLabel, s.YLabel}, p.out, p.Warnings()}
+	r := plotReport{len(s.X), len(s.Must), len(s.Cannot), len(s.Chunklets), []string{s.XLabel, s.YLabel},
+		p.out, p.Warnings()}
 	return p.Summarize(p.out, r, r.text)
 }
 
@@ -183,16 +193,23 @@ func (p *plotCommand) check(check *session.Checks, args []string) {
 		check.Required("input")
 	}
 	check.Required("output")
-	check.Refuse(p.spectrum && (!model || p.Data.Path != "" || p.Links.Path != ""), "--spectrum draws a MODEL: want MODEL, and neither -i nor -c")
-	check.Refuse(p.before && (!model || p.spectrum || p.dims != nil), "--before draws raw points next to those of a MODEL: want MODEL, and neither --spectrum nor --dims")
-	check.Refuse(p.before && (p.Data.Gram || sequences), "--before is given, but the objects of %s have no coordinates: want no --before", p.Data.Path)
-	check.Refuse(p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]),
+	check.Refuse(p.spectrum && (!model || p.Data.Path != "" || p.Links.Path != ""),
+		"--spectrum draws a MODEL: want MODEL, and neither -i nor -c")
+	check.Refuse(p.before && (!model || p.spectrum || p.dims != nil),
+		"--before draws raw points next to those of a MODEL: want MODEL, and neither --spectrum nor --dims")
+	check.Refuse(p.before && (p.Data.Gram || sequences),
+		"--before is given, but the objects of %s have no coordinates: want no --before", p.Data.Path)
+	check.Refuse(p.dims != nil &&
+		(len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]),
 		"--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
 	pictures.CheckPlane(check, p.plane)
 	check.AtLeast("--max-links", p.maxLinks, 0)
-	check.Refuse(!model && p.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
-	check.Refuse(!model && sequences, "%s contains sequences, which have no coordinates; fit a model and pass it", p.Data.Path)
-	check.Refuse(p.chunklets && p.Links.Path == "", "--chunklets is given without -c: want a file of links or chunklets")
+	check.Refuse(!model && p.Data.Gram,
+		"--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
+	check.Refuse(!model && sequences,
+		"%s contains sequences, which have no coordinates; fit a model and pass it", p.Data.Path)
+	check.Refuse(p.chunklets && p.Links.Path == "",
+		"--chunklets is given without -c: want a file of links or chunklets")
 	check.Refuse(!(p.pointSize >= 0 && p.pointSize <= 100), "--point-size is %v: want 0 to 100", p.pointSize)
 	p.Preparing.Check(check, model, &p.Data)
 	check.Do(p.checkFormat)
@@ -237,7 +254,8 @@ func (p *plotCommand) checkFormat() (err error) {
 
 // scatter computes the positions of the points.
 func (p *plotCommand) scatter(ctx context.Context, d *dataset.Data) (s view.Scatter, err error) {
-	s = view.Scatter{Title: session.NameOr(p.title, filepath.Base(d.Name)), Groups: d.Labels, PointSize: p.pointSize, NoLegend: p.noLegend}
+	s = view.Scatter{Title: session.NameOr(p.title, filepath.Base(d.Name)), Groups: d.Labels,
+		PointSize: p.pointSize, NoLegend: p.noLegend}
 	if !p.m.Learned() {
 		return s, p.rawCoordinates(ctx, d, &s)
 	}
@@ -291,11 +309,14 @@ func (p *plotCommand) rawCoordinates(ctx context.Context, d *dataset.Data, s *vi
 func (p *plotCommand) drawLinks(set *links.Set, s *view.Scatter) error {
 	s.Cannot, s.AllCannot = source.Pairs(sample(p, "cannot-link", set.Cannot())), len(set.Cannot())
 	if p.chunklets {
-		groups := slices.DeleteFunc(slices.Clone(set.Chunklets()), func(rows []int) bool { return len(rows) < 2 })
+		groups := slices.DeleteFunc(slices.Clone(set.Chunklets()), func(rows []int) bool {
+			return len(rows) < 2
+		})
 		s.Chunklets = sample(p, "chunklet", groups)
 		return nil
 	}
-	if err := p.m.Eng.Check("all pairs of the chunklets", set.Bytes(), "draw chunklets with --chunklets"); err != nil {
+	if err := p.m.Eng.Check("all pairs of the chunklets", set.Bytes(),
+		"draw chunklets with --chunklets"); err != nil {
 		return err
 	}
 	s.Must, s.AllMust = source.Pairs(sample(p, "must-link", set.Must())), len(set.Must())

@@ -118,20 +118,25 @@ func haveCoordinates(name string, p points.Points) error {
 	case *points.Dense, *points.CSR:
 		return nil
 	case *points.Sequences:
-		return fault.Data(name, "sequences have no coordinates: want a model, or -a kernel -k spectrum:k=3 to "+
-			"cluster with that kernel")
+		return fault.Data(name,
+			"sequences have no coordinates: want a model, or -a kernel -k spectrum:k=3 to "+
+				"cluster with that kernel")
 	}
-	return fault.Data(name, "a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the "+
-		"matrix itself")
+	return fault.Data(name,
+		"a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the "+
+			"matrix itself")
 }
 
 // Load reads the model at path, and also returns the content of its file.
-func Load(ctx context.Context, s *session.Session, path string) (file *model.File, fitted *catalog.Fitted, err error) {
+func Load(ctx context.Context, s *session.Session,
+	path string) (file *model.File, fitted *catalog.Fitted, err error) {
 	if path == session.Stream {
 		path = "standard input"
 		file, err = session.Await(ctx, func() (*model.File, error) { return readModel(s) })
 	} else {
-		file, err = session.Await(ctx, func() (*model.File, error) { return model.ReadFileWithin(path, int64(s.MemoryLimit)) })
+		file, err = session.Await(ctx, func() (*model.File, error) {
+			return model.ReadFileWithin(path, int64(s.MemoryLimit))
+		})
 	}
 	if err == nil {
 		fitted, err = catalog.Decode(file)
@@ -207,7 +212,9 @@ func Params(method string, raw json.RawMessage, chosen []algorithms.Statistic) s
 		value := fmt.Sprint(v[name])
 		if number, ok := v[name].(float64); ok && number < 0 && rules[name] != "" {
 			value = rules[name]
-			if at := slices.IndexFunc(chosen, func(s algorithms.Statistic) bool { return s.Name == name }); at >= 0 {
+			if at := slices.IndexFunc(chosen, func(s algorithms.Statistic) bool {
+				return s.Name == name
+			}); at >= 0 {
 				value = fmt.Sprintf("%v (%s)", chosen[at].Value, value)
 			}
 		}
@@ -288,8 +295,9 @@ type Calibration struct {
 	Share      float64                 `json:"share"` // of matching pairs, that precisions refer to
 	Near       bool                    `json:"near"`  // these are pairs up to the farthest link
 	Precisions []calibration.Threshold `json:"thresholds_of_precision"`
-	Most       string                  `json:"most_precision,omitempty"` // what is supported if no usual precision is
-	Recalls    []calibration.Threshold `json:"thresholds_of_recall"`
+	// what is supported if no usual precision is
+	Most    string                  `json:"most_precision,omitempty"`
+	Recalls []calibration.Threshold `json:"thresholds_of_recall"`
 }
 
 // CalibrationOf describes a calibration by its thresholds for usual precisions, as far as it has
@@ -325,7 +333,8 @@ func (c *Calibration) Text(w io.Writer) {
 	if c.Near {
 		of = "near pairs"
 	}
-	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches\n", session.Plural(c.Must, "must-link"),
+	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches\n",
+		session.Plural(c.Must, "must-link"),
 		session.Plural(c.Cannot, "cannot-link"), c.Share, of)
 	if c.Most != "" {
 		fmt.Fprintf(w, "by precision\t%s\n", c.Most)

@@ -35,7 +35,8 @@ type SuspiciousLink struct {
 
 // RankLinks ranks links by how likely they are mislabeled. x are the points as a learner takes
 // them, d is their file.
-func (m *Metric) RankLinks(ctx context.Context, d *dataset.Data, x points.Points, set *links.Set, path string, seed uint64) (*labelnoise.Result, error) {
+func (m *Metric) RankLinks(ctx context.Context, d *dataset.Data, x points.Points, set *links.Set, path string,
+	seed uint64) (*labelnoise.Result, error) {
 	o, err := labelnoise.DefaultOptions(seed)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,8 @@ func (m *Metric) RankLinks(ctx context.Context, d *dataset.Data, x points.Points
 func FirstLinks(r *labelnoise.Result, d *dataset.Data, count int) []SuspiciousLink {
 	out := []SuspiciousLink{}
 	for _, s := range r.Links[:min(count, len(r.Links))] {
-		l := SuspiciousLink{I: s.Link.I, J: s.Link.J, Link: s.Link.Sign.String(), Line: s.Link.Line, Score: s.Score, Distance: s.Distance, Reason: s.Reason()}
+		l := SuspiciousLink{I: s.Link.I, J: s.Link.J, Link: s.Link.Sign.String(), Line: s.Link.Line,
+			Score: s.Score, Distance: s.Distance, Reason: s.Reason()}
 		if d.IDs != nil {
 			l.IDs = []string{d.IDs[l.I], d.IDs[l.J]}
 		}
@@ -81,7 +83,8 @@ func (l SuspiciousLink) Rows() string {
 }
 
 func listText(w io.Writer, list []SuspiciousLink) {
-	fmt.Fprintf(w, "most suspicious links\t%d, by metrics learned without them; a link with a score above 0 is more likely wrong than right\n", len(list))
+	fmt.Fprintf(w, "most suspicious links\t%d, by metrics learned without them; a link with a score above "+
+		"0 is more likely wrong than right\n", len(list))
 	for _, l := range list {
 		fmt.Fprintf(w, "\t%s-link %s: score %.2f; %s\n", l.Link, l.Rows(), l.Score, l.Reason)
 	}
@@ -109,12 +112,14 @@ type Violation struct {
 	Line     int     `json:"line,omitempty"`
 	Apart    float64 `json:"distance"`
 	Distance float64 `json:"squared_distance"` // deprecated: its square
-	Bound    float64 `json:"expected"`         // maximum of the square for a must-link, minimum for a cannot-link
-	excess   float64
+	// maximum of the square for a must-link, minimum for a cannot-link
+	Bound  float64 `json:"expected"`
+	excess float64
 }
 
 // MeasureLinks returns the distances of links under a metric, and the violated links.
-func MeasureLinks(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points, set *links.Set) (*LinkFit, error) {
+func MeasureLinks(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points,
+	set *links.Set) (*LinkFit, error) {
 	must, err := m.Distances(ctx, eng, x, source.Pairs(set.Must()))
 	if err != nil {
 		return nil, err
@@ -130,8 +135,9 @@ func MeasureLinks(ctx context.Context, eng *engine.Engine, m algorithms.Model, x
 	near, typical := session.Quantile(must, 0.5), session.Quantile(random, 0.5)
 	f := &LinkFit{
 		Must: len(must), Cannot: len(cannot),
-		MedianMust: session.Number(near), MedianCannot: session.Number(session.Quantile(cannot, 0.5)), MedianRandom: session.Number(typical),
-		Violated: []Violation{}, Conflicts: []string{},
+		MedianMust: session.Number(near), MedianCannot: session.Number(session.Quantile(cannot, 0.5)),
+		MedianRandom: session.Number(typical),
+		Violated:     []Violation{}, Conflicts: []string{},
 	}
 	for _, c := range set.Conflicts() {
 		f.Conflicts = append(f.Conflicts, c.String())
@@ -151,8 +157,9 @@ func MeasureLinks(ctx context.Context, eng *engine.Engine, m algorithms.Model, x
 
 func (f *LinkFit) assess(l links.Link, distance, bound, excess float64) {
 	if excess > 0 {
-		f.Violated = append(f.Violated, Violation{l.I, l.J, l.Sign.String(), l.Line, math.Sqrt(distance), distance,
-			bound, excess})
+		f.Violated = append(f.Violated,
+			Violation{l.I, l.J, l.Sign.String(), l.Line, math.Sqrt(distance), distance,
+				bound, excess})
 	}
 }
 
@@ -173,7 +180,8 @@ func (f *LinkFit) Text(w io.Writer, most int) {
 		which = "training rows: the model may have learned from these links"
 	}
 	fmt.Fprintf(w, "links\t%d must, %d cannot, on %s\n", f.Must, f.Cannot, which)
-	fmt.Fprintf(w, "median squared distance\tmust %.4g, cannot %.4g, random pairs %.4g\n", float64(f.MedianMust), float64(f.MedianCannot), float64(f.MedianRandom))
+	fmt.Fprintf(w, "median squared distance\tmust %.4g, cannot %.4g, random pairs %.4g\n",
+		float64(f.MedianMust), float64(f.MedianCannot), float64(f.MedianRandom))
 	for _, c := range f.Conflicts {
 		fmt.Fprintf(w, "contradiction\t%s\n", c)
 	}
@@ -191,7 +199,8 @@ func (f *LinkFit) Text(w io.Writer, most int) {
 		if v.Line > 0 {
 			line = fmt.Sprintf(" (line %d)", v.Line)
 		}
-		fmt.Fprintf(w, "\t%s-link %d-%d%s: squared distance %.4g, expected %s %.4g\n", v.Link, v.I, v.J, line, v.Distance, side, v.Bound)
+		fmt.Fprintf(w, "\t%s-link %d-%d%s: squared distance %.4g, expected %s %.4g\n", v.Link, v.I, v.J, line,
+			v.Distance, side, v.Bound)
 	}
 	if f.Suspicious != nil {
 		listText(w, f.Suspicious)

@@ -46,8 +46,13 @@ func (m *maker) importance(v pictures.Space) (*view.Importance, error) {
 		Transform() (blas.Matrix, []float64)
 	}); is {
 		if w, _ := linear.Transform(); w.Cols == x.D {
-			note := "Share of the mean squared distance of two rows that a column contributes, as if only one column differed: its variance times the squared length of its column of the linear map, divided by the sum over all columns."
-			return bars(exact(x, w, names), note, func(w float64) string { return fmt.Sprintf("%.1f %%", 100*w) }), nil
+			note := "Share of the mean squared distance of two rows that a column contributes, as if only " +
+				"one column differed: its variance times the squared length of its column of the linear " +
+				"map, divided by " +
+				"the sum over all columns."
+			return bars(exact(x, w, names), note, func(w float64) string {
+				return fmt.Sprintf("%.1f %%", 100*w)
+			}), nil
 		}
 	}
 	set, what := m.HeldOutSet, "held-out links"
@@ -60,7 +65,8 @@ func (m *maker) importance(v pictures.Space) (*view.Importance, error) {
 		return nil, nil
 	}
 	list, err := m.permuted(v, x, set, names)
-	note := fmt.Sprintf("Loss of AUC on %s when a column is permuted among their rows, mean of %s.", what, session.Plural(permutations, "permutation"))
+	note := fmt.Sprintf("Loss of AUC on %s when a column is permuted among their rows, mean of %s.", what,
+		session.Plural(permutations, "permutation"))
 	return bars(list, note, func(w float64) string { return fmt.Sprintf("%.3f", w) }), err
 }
 
@@ -125,7 +131,8 @@ func exact(x *points.Dense, w blas.Matrix, names []string) (list []weight) {
 }
 
 // permuted returns the loss of AUC of links for every column.
-func (m *maker) permuted(v pictures.Space, x *points.Dense, set *links.Set, names []string) (list []weight, err error) {
+func (m *maker) permuted(v pictures.Space, x *points.Dense, set *links.Set,
+	names []string) (list []weight, err error) {
 	rng := rand.New(rand.NewPCG(m.Seed, 44))
 	rows, pairs, must := some(set, rng)
 	part := &points.Dense{N: len(rows), D: x.D}

@@ -41,7 +41,8 @@ func (m *maker) model(v pictures.Space) (info view.Model, err error) {
 		return info, err
 	}
 	about := mustlink.NewModel(v.Fitted, m.Eng).Describe()
-	info = view.Model{Name: v.Name, About: sentences(about), Verdict: judged(v.Fitted.Verdict), Notices: about.Notices}
+	info = view.Model{Name: v.Name, About: sentences(about), Verdict: judged(v.Fitted.Verdict),
+		Notices: about.Notices}
 	if info.Importance, err = m.importance(v); err != nil {
 		return info, err
 	}
@@ -77,7 +78,8 @@ func judged(v *verdict.Verdict) *view.Verdict {
 	if v == nil {
 		return nil
 	}
-	out := &view.Verdict{Finding: string(v.Finding()), AUC: v.AUC, Error: v.Error, Raw: v.Raw, Reasons: v.Reasons, Judged: true}
+	out := &view.Verdict{Finding: string(v.Finding()), AUC: v.AUC, Error: v.Error, Raw: v.Raw,
+		Reasons: v.Reasons, Judged: true}
 	out.AUC, out.Raw = min(1, max(0, out.AUC)), min(1, max(0, out.Raw))
 	switch v.Finding() {
 	case verdict.Better:
@@ -137,7 +139,9 @@ func (m *maker) pictures(v pictures.Space) error {
 	}
 	if s, ok := pictures.Trace(v.Fitted.Model); ok {
 		s.Name = "objective"
-		if err := add(v.Name+": objective", view.Lines{XLabel: "iteration", YLabel: "objective", Series: []view.Series{s}, NoLegend: true}); err != nil {
+		if err := add(v.Name+": objective",
+			view.Lines{XLabel: "iteration", YLabel: "objective", Series: []view.Series{s},
+				NoLegend: true}); err != nil {
 			return err
 		}
 	}
@@ -176,7 +180,10 @@ func (m *maker) curves() error {
 		return err
 	}
 	if bothKinds(m.HeldOutSet) {
-		if err := add("ROC of held-out links", pictures.LinkCurves(), func(v pictures.Space) (view.Series, error) { return pictures.LinkCurve(v, m.HeldOutSet) }); err != nil {
+		if err := add("ROC of held-out links", pictures.LinkCurves(),
+			func(v pictures.Space) (view.Series, error) {
+				return pictures.LinkCurve(v, m.HeldOutSet)
+			}); err != nil {
 			return err
 		}
 	}
@@ -185,7 +192,9 @@ func (m *maker) curves() error {
 		if m.inSample() {
 			title = "ROC of the links the model learned from (in-sample)"
 		}
-		if err := add(title, pictures.LinkCurves(), func(v pictures.Space) (view.Series, error) { return pictures.LinkCurve(v, m.Set) }); err != nil {
+		if err := add(title, pictures.LinkCurves(), func(v pictures.Space) (view.Series, error) {
+			return pictures.LinkCurve(v, m.Set)
+		}); err != nil {
 			return err
 		}
 	}
@@ -196,7 +205,9 @@ func (m *maker) curves() error {
 	if m.inSample() {
 		title += " (training rows, in-sample)"
 	}
-	return add(title, pictures.LabelCurves(), func(v pictures.Space) (view.Series, error) { return pictures.LabelCurve(v, m.Data.Labels, m.Seed) })
+	return add(title, pictures.LabelCurves(), func(v pictures.Space) (view.Series, error) {
+		return pictures.LabelCurve(v, m.Data.Labels, m.Seed)
+	})
 }
 
 // inSample reports whether a model learned from the rows of the page.

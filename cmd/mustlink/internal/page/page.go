@@ -55,7 +55,8 @@ type Report struct {
 
 // Text writes the report for people.
 func (r *Report) Text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, fault.FormatBytes(int64(r.Bytes)), session.Plural(r.Points, "point"), strings.Join(r.Metrics, ", "))
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, fault.FormatBytes(int64(r.Bytes)),
+		session.Plural(r.Points, "point"), strings.Join(r.Metrics, ", "))
 }
 
 // maker makes a page.
@@ -83,7 +84,8 @@ func Write(ctx context.Context, s *session.Session, o *Options, models []string)
 			return nil, err
 		}
 	}
-	for _, step := range []func() error{m.describe, m.measure, m.points, m.curves, m.listViolations, m.listSuspicious, m.models} {
+	for _, step := range []func() error{m.describe, m.measure, m.points, m.curves, m.listViolations,
+		m.listSuspicious, m.models} {
 		if err := errors.Join(ctx.Err(), step()); err != nil {
 			return nil, fault.InFile(err, scene.Data.Name)
 		}
@@ -92,7 +94,8 @@ func Write(ctx context.Context, s *session.Session, o *Options, models []string)
 	if err := view.WriteReport(&b, m.out); err != nil {
 		return nil, err
 	}
-	r := &Report{Points: m.out.Points.Count, Violations: len(m.out.Violations), Bytes: b.Len(), Output: o.Output, Warnings: s.Warnings()}
+	r := &Report{Points: m.out.Points.Count, Violations: len(m.out.Violations), Bytes: b.Len(),
+		Output: o.Output, Warnings: s.Warnings()}
 	for _, v := range scene.Spaces {
 		r.Metrics = append(r.Metrics, v.Name)
 	}
@@ -106,7 +109,8 @@ func fact(name, format string, v ...any) view.Fact {
 // describe writes a description of data and links.
 func (m *maker) describe() error {
 	m.out.Title = session.NameOr(m.Title, filepath.Base(m.Data.Name))
-	m.out.Versions = []view.Fact{{Name: "mustlink", Value: catalog.Version()}, {Name: "build", Value: catalog.BuildOf(m.Eng)}}
+	m.out.Versions = []view.Fact{{Name: "mustlink", Value: catalog.Version()},
+		{Name: "build", Value: catalog.BuildOf(m.Eng)}}
 	x := m.Data.Points
 	m.out.Data = []view.Fact{fact("file", "%s", m.Data.Name), fact("points", "%s", m.shape()),
 		fact("fingerprint", "%s", m.fingerprint())}
@@ -115,7 +119,8 @@ func (m *maker) describe() error {
 		m.k = classes
 	}
 	if m.k > x.Len() {
-		return &fault.ParamError{Param: "-n, --clusters", Value: m.k, Want: fmt.Sprintf("at most %d, the number of points", x.Len())}
+		return &fault.ParamError{Param: "-n, --clusters", Value: m.k,
+			Want: fmt.Sprintf("at most %d, the number of points", x.Len())}
 	}
 	if classes > 0 {
 		m.out.Data = append(m.out.Data, fact("labels", "%d different ones", classes))
@@ -159,7 +164,8 @@ func (m *maker) summary(classes int) string {
 	}
 	if m.Set != nil {
 		must, cannot := m.Set.Count()
-		text += fmt.Sprintf("; %s and %s", session.Plural(must, "must-link"), session.Plural(cannot, "cannot-link"))
+		text += fmt.Sprintf("; %s and %s", session.Plural(must, "must-link"),
+			session.Plural(cannot, "cannot-link"))
 	}
 	return text
 }
@@ -175,13 +181,16 @@ func (m *maker) describeLinks() {
 	}
 	m.out.Links = []view.Fact{
 		fact("file", "%s", m.Links.Path),
-		fact("must-links", "%d, joining points in %s, the largest of %d", must, session.Plural(len(groups), "component"), largest),
+		fact("must-links", "%d, joining points in %s, the largest of %d", must,
+			session.Plural(len(groups), "component"), largest),
 		fact("cannot-links", "%d", cannot),
 		fact("given twice", "%d", m.Set.Duplicates()),
 	}
 	if conflicts := m.Set.Conflicts(); len(conflicts) > 0 {
-		m.out.Links = append(m.out.Links, fact("contradictions", "%d, the first: %s", len(conflicts), conflicts[0]))
-		m.Warnf("%d cannot-links join points that must-links join, the first: %s", len(conflicts), conflicts[0])
+		m.out.Links = append(m.out.Links,
+			fact("contradictions", "%d, the first: %s", len(conflicts), conflicts[0]))
+		m.Warnf("%d cannot-links join points that must-links join, the first: %s", len(conflicts),
+			conflicts[0])
 	}
 }
 
@@ -194,18 +203,24 @@ func (m *maker) measure() error {
 	var measures []func(pictures.Space) ([]view.Score, error)
 	var notes []string
 	column := func(note string, measure func(pictures.Space) ([]view.Score, error), names ...string) {
-		s.Columns, measures, notes = append(s.Columns, names...), append(measures, measure), append(notes, note)
+		s.Columns, measures, notes = append(s.Columns, names...), append(measures, measure),
+			append(notes, note)
 	}
 	if bothKinds(m.HeldOutSet) {
 		column("", m.linkScore(m.HeldOutSet), "AUC of held-out links")
 	}
 	if m.Data.Labels != nil && m.k >= 2 {
-		note := fmt.Sprintf("Rand indices and NMI: k-means with %d clusters, the best of %s, mean and standard deviation over %d seeds, compared with the labels.", m.k, session.Plural(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
+		note := fmt.Sprintf(
+			"Rand indices and NMI: k-means with %d clusters, the best of %s, mean and standard deviation "+
+				"over %d seeds, compared with the labels.", m.k,
+			session.Plural(restartsFor(m.Data.Points.Len()), "start"),
+			m.Seeds)
 		column(note, m.clusterScores, "balanced Rand", "adjusted Rand", "NMI")
 		column("5-NN accuracy: of a vote of the 5 nearest other points.", m.neighborScore, "5-NN accuracy")
 	}
 	if bothKinds(m.Set) {
-		column("AUC of links: the probability that a must-link is shorter than a cannot-link.", m.linkScore(m.Set), "AUC of the given links")
+		column("AUC of links: the probability that a must-link is shorter than a cannot-link.",
+			m.linkScore(m.Set), "AUC of the given links")
 	}
 	if len(measures) == 0 {
 		return nil
@@ -225,7 +240,9 @@ func (m *maker) measure() error {
 		s.Rows = append(s.Rows, row)
 	}
 	if m.inSample() {
-		notes = append(notes, "In-sample numbers are those of rows or links that the model learned from: nearly every method does well on them. Judge it by held-out links.")
+		notes = append(notes,
+			"In-sample numbers are those of rows or links that the model learned from: nearly every method "+
+				"does well on them. Judge it by held-out links.")
 	}
 	s.Note = strings.Join(slices.DeleteFunc(notes, func(note string) bool { return note == "" }), " ")
 	return nil
@@ -252,7 +269,8 @@ func (m *maker) linkScore(set *links.Set) func(pictures.Space) ([]view.Score, er
 // clusterScores returns balanced and adjusted Rand index and normalized mutual information over
 // several starts.
 func (m *maker) clusterScores(v pictures.Space) ([]view.Score, error) {
-	measures := []func([]string, []int) (float64, error){score.BalancedRand[string, int], score.AdjustedRand[string, int], score.NMI[string, int]}
+	measures := []func([]string, []int) (float64, error){score.BalancedRand[string, int],
+		score.AdjustedRand[string, int], score.NMI[string, int]}
 	values := make([][]float64, len(measures))
 	for start := range m.Seeds {
 		c, err := m.cluster(v.Y, m.Seed+uint64(start)*1000)

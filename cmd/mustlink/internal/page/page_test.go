@@ -57,14 +57,17 @@ func TestJudged(t *testing.T) {
 		words  string
 		judged bool
 	}{
-		{verdict.Verdict{Found: verdict.Better, AUC: 0.9, Raw: 0.7, GainError: 0.01, Must: 3, Cannot: 4, Fits: 1},
+		{verdict.Verdict{Found: verdict.Better, AUC: 0.9, Raw: 0.7, GainError: 0.01, Must: 3, Cannot: 4,
+			Fits: 1},
 			"is better than raw", true},
 		{verdict.Verdict{Found: verdict.Worse, AUC: 0.7, Raw: 0.9, GainError: 0.01}, "worse than raw", true},
-		{verdict.Verdict{Found: verdict.Similar, AUC: 0.71, Raw: 0.7, GainError: 0.1}, "No clear difference", true},
+		{verdict.Verdict{Found: verdict.Similar, AUC: 0.71, Raw: 0.7, GainError: 0.1}, "No clear difference",
+			true},
 		{verdict.Verdict{Missing: "one must-link: want 10"}, "not judged: one must-link: want 10", false},
 	} {
 		got := judged(&c.v)
-		if !strings.Contains(got.Headline, c.words) || got.Judged != c.judged || got.AUC != c.v.AUC || got.Raw != c.v.Raw || got.Finding != string(c.v.Finding()) {
+		if !strings.Contains(got.Headline, c.words) || got.Judged != c.judged || got.AUC != c.v.AUC ||
+			got.Raw != c.v.Raw || got.Finding != string(c.v.Finding()) {
 			t.Errorf("%+v: %+v: want %q", c.v, got, c.words)
 		}
 	}

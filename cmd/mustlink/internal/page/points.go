@@ -33,7 +33,8 @@ func (m *maker) points() error {
 		if s.NoScale {
 			p.Note = planeNote(p.Count)
 		}
-		shown := view.Layout{Name: v.Title(), XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y, NoScale: s.NoScale, Before: v.Fitted == nil}
+		shown := view.Layout{Name: v.Title(), XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y,
+			NoScale: s.NoScale, Before: v.Fitted == nil}
 		near, err := m.neighbors(v)
 		if err != nil {
 			return err
@@ -60,7 +61,8 @@ func (m *maker) points() error {
 	if m.Set == nil {
 		return nil
 	}
-	if err := m.Eng.Check("all pairs of the chunklets", m.Set.Bytes(), "pass links instead of chunklets"); err != nil {
+	if err := m.Eng.Check("all pairs of the chunklets", m.Set.Bytes(),
+		"pass links instead of chunklets"); err != nil {
 		return err
 	}
 	p.Must, p.Cannot = source.Pairs(m.Set.Must()), source.Pairs(m.Set.Cannot())
@@ -69,9 +71,11 @@ func (m *maker) points() error {
 
 // planeNote explains a neighbor embedding of n rows.
 func planeNote(n int) string {
-	note := "Neighbor embedding (t-SNE): near rows stay near, so that clusters are seen; the axes and the distances of clusters have no meaning. The planes before and after are turned to each other."
+	note := "Neighbor embedding (t-SNE): near rows stay near, so that clusters are seen; the axes and the " +
+		"distances of clusters have no meaning. The planes before and after are turned to each other."
 	if n > view.NeighborRows {
-		note += fmt.Sprintf(" It embeds %d rows; the others lie between their nearest ones.", view.NeighborRows)
+		note += fmt.Sprintf(" It embeds %d rows; the others lie between their nearest ones.",
+			view.NeighborRows)
 	}
 	return note
 }
@@ -118,11 +122,14 @@ func (m *maker) listViolations() error {
 			return err
 		}
 		if len(fit.Violated) > maxViolations {
-			m.Warnf("%d of the %d links violated under %s are on the page", maxViolations, len(fit.Violated), v.Name)
+			m.Warnf("%d of the %d links violated under %s are on the page", maxViolations, len(fit.Violated),
+				v.Name)
 			fit.Violated = fit.Violated[:maxViolations]
 		}
 		for _, w := range fit.Violated {
-			m.out.Violations = append(m.out.Violations, view.Violation{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.Name, Distance: w.Distance, Expected: w.Bound, Excess: excess(w)})
+			m.out.Violations = append(m.out.Violations,
+				view.Violation{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.Name,
+					Distance: w.Distance, Expected: w.Bound, Excess: excess(w)})
 		}
 	}
 	return nil
@@ -142,7 +149,8 @@ func (m *maker) listSuspicious() error {
 		return err
 	}
 	for _, l := range metric.FirstLinks(ranked, m.Data, m.Suspicious) {
-		m.out.SuspiciousLinks = append(m.out.SuspiciousLinks, view.SuspiciousLink{Rows: l.Rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
+		m.out.SuspiciousLinks = append(m.out.SuspiciousLinks,
+			view.SuspiciousLink{Rows: l.Rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
 	}
 	return nil
 }

@@ -233,7 +233,9 @@ const (
 
 // PlaneFlag defines --plane.
 func PlaneFlag(f *pflag.FlagSet, plane *string) {
-	f.StringVar(plane, "plane", Neighbors, "how more than two dimensions are drawn: `neighbors|components`; in a neighbor embedding near rows stay near, principal components keep the shape of the whole")
+	f.StringVar(plane, "plane", Neighbors,
+		"how more than two dimensions are drawn: `neighbors|components`; in a neighbor embedding near rows "+
+			"stay near, principal components keep the shape of the whole")
 }
 
 // CheckPlane refuses another value of --plane.
@@ -293,7 +295,8 @@ func (p *Planes) many(ctx context.Context, s *view.Scatter, m blas.Matrix) (err 
 	if err != nil {
 		return err
 	}
-	s.X, s.Y, s.XLabel, s.YLabel, s.NoScale = at.X, at.Y, "neighbor embedding, direction 1", "neighbor embedding, direction 2", true
+	s.X, s.Y, s.XLabel, s.YLabel, s.NoScale = at.X, at.Y, "neighbor embedding, direction 1",
+		"neighbor embedding, direction 2", true
 	p.remember(s)
 	return nil
 }
@@ -310,7 +313,8 @@ func (p *Planes) report() func(done, total int) {
 	}
 	begin := time.Now()
 	return func(done, total int) {
-		p.Bar.Report(algorithms.Progress{Stage: "neighbor embedding", Done: done, Total: total, Elapsed: time.Since(begin)})
+		p.Bar.Report(algorithms.Progress{Stage: "neighbor embedding", Done: done, Total: total,
+			Elapsed: time.Since(begin)})
 	}
 }
 
@@ -323,12 +327,15 @@ const (
 
 // LabelCurves returns the picture for curves of [LabelCurve], without them.
 func LabelCurves() view.Lines {
-	return view.Lines{Title: "same class or not", XLabel: "share of pairs of different classes within a distance", YLabel: "share of pairs of one class within it", Diagonal: true}
+	return view.Lines{Title: "same class or not",
+		XLabel: "share of pairs of different classes within a distance",
+		YLabel: "share of pairs of one class within it", Diagonal: true}
 }
 
 // LinkCurves returns the picture for curves of [LinkCurve], without them.
 func LinkCurves() view.Lines {
-	return view.Lines{XLabel: "share of cannot-links within a distance", YLabel: "share of must-links within it", Diagonal: true}
+	return view.Lines{XLabel: "share of cannot-links within a distance",
+		YLabel: "share of must-links within it", Diagonal: true}
 }
 
 // LabelCurve returns the ROC curve of the distance of random pairs of rows as a test of "same
@@ -343,7 +350,9 @@ func LabelCurve(v Space, labels []string, seed uint64) (view.Series, error) {
 		count[list[k].near]++
 	}
 	if count[false] == 0 || count[true] == 0 {
-		return view.Series{}, fault.Data("", "of %d random pairs of rows, %d have the same label and %d have different ones: want pairs of both kinds", curvePairs, count[true], count[false])
+		return view.Series{},
+			fault.Data("", "of %d random pairs of rows, %d have the same label and %d have different ones: "+
+				"want pairs of both kinds", curvePairs, count[true], count[false])
 	}
 	return curve(v.Name, list)
 }

@@ -50,11 +50,15 @@ type Data struct {
 // Flags defines the flags for reading points, -i first.
 func (d *Data) Flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&d.Path, "input", "i", "", "the file of `DATA`: "+session.InputEndings()+"; - for standard input")
+	f.StringVarP(&d.Path, "input", "i", "",
+		"the file of `DATA`: "+session.InputEndings()+"; - for standard input")
 	d.ReadingFlags(cmd)
-	f.Var((*gramFlag)(d), "gram", "the input is a precomputed Gram matrix (n x n; for new objects n x n_train with --gram-diagonal); --gram=`clip|flip` makes its negative eigenvalues 0 or positive")
+	f.Var((*gramFlag)(d), "gram",
+		"the input is a precomputed Gram matrix (n x n; for new objects n x n_train with --gram-diagonal); "+
+			"--gram=`clip|flip` makes its negative eigenvalues 0 or positive")
 	f.Lookup("gram").NoOptDefVal = "true"
-	f.StringVar(&d.GramDiagonal, "gram-diagonal", "", "`FILE` with k(x,x) of each row of a Gram matrix (default: the diagonal when square)")
+	f.StringVar(&d.GramDiagonal, "gram-diagonal", "",
+		"`FILE` with k(x,x) of each row of a Gram matrix (default: the diagonal when square)")
 }
 
 // gramFlag is the value of --gram: true, false, or the correction of a matrix that is not positive
@@ -90,15 +94,21 @@ func (g *gramFlag) Type() string { return "correction" }
 // ReadingFlags defines the flags that every command with data has.
 func (d *Data) ReadingFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&d.Format, "format", "", "`FORMAT` of - and of files without a known extension: "+strings.Join(session.Formats(), ", ")+", each also with .gz (default csv)")
-	f.StringVar(&d.Alphabet, "alphabet", "", "the letters of FASTA sequences: `protein|dna|rna` or the letters themselves (default protein)")
-	f.IntVar(&d.Features, "features", 0, "number of features of .svm data; 0 for the model's, or without a model the largest feature number in the file")
+	f.StringVar(&d.Format, "format", "",
+		"`FORMAT` of - and of files without a known extension: "+strings.Join(session.Formats(),
+			", ")+", each also with .gz (default csv)")
+	f.StringVar(&d.Alphabet, "alphabet", "",
+		"the letters of FASTA sequences: `protein|dna|rna` or the letters themselves (default protein)")
+	f.IntVar(&d.Features, "features", 0,
+		"number of features of .svm data; 0 for the model's, or without a model the largest feature number "+
+			"in the file")
 	f.StringVar(&d.Label, "label", "", "the `COLUMN` of labels (default label, if there)")
 	f.StringVar(&d.ID, "id", "", "the `COLUMN` of ids (default id, if there)")
 	f.StringSliceVar(&d.Drop, "drop", nil, "`COLUMNS` to leave out, as names or patterns: A,total_*")
 	f.StringSliceVar(&d.Keep, "keep", nil, "`COLUMNS` to take, and no others, as names or patterns")
 	f.BoolVar(&d.Thousands, "thousands", false, "read 1,234,567 in quotes as a number")
-	f.BoolVar(&d.NoHeader, "no-header", false, "the first line of .csv or .tsv data is a row: columns are called 0, 1, ...")
+	f.BoolVar(&d.NoHeader, "no-header", false,
+		"the first line of .csv or .tsv data is a row: columns are called 0, 1, ...")
 	usage.CompleteWith(cmd, "format", session.Formats()...)
 	usage.CompleteWith(cmd, "alphabet", "protein", "dna", "rna")
 }
@@ -106,7 +116,9 @@ func (d *Data) ReadingFlags(cmd *cobra.Command) {
 // LabelFlags defines the flags of commands that use labels.
 func (d *Data) LabelFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&d.Labels, "labels", "", "`FILE` of labels for data without labels: a CSV with a column label, an .idx vector, the labels of .svm or .fasta")
+	f.StringVar(&d.Labels, "labels", "",
+		"`FILE` of labels for data without labels: a CSV with a column label, an .idx vector, the labels "+
+			"of .svm or .fasta")
 	f.BoolVar(&d.HeaderLabels, "labels-from-header", false, "the second word of a FASTA header is the label")
 }
 
@@ -161,7 +173,9 @@ func (d *Data) ReadAtLeastTwo(ctx context.Context, s *session.Session) (*dataset
 // Read reads the points that d describes and reports the reader's warnings.
 func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, error) {
 	if d.model != nil && d.Correction != "" {
-		return nil, usage.Errorf("--gram=%s is given with a model: want --gram, the model corrects rows as in its fit", d.Correction)
+		return nil, usage.Errorf(
+			"--gram=%s is given with a model: want --gram, the model corrects rows as in its fit",
+			d.Correction)
 	}
 	o := d.Options(s)
 	data, err := session.Await(ctx, func() (*dataset.Data, error) {
@@ -186,10 +200,12 @@ func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, err
 func FormatError(err error, path string) error {
 	pe, ok := errors.AsType[*fault.ParamError](err)
 	if !ok || pe.Param != "format of "+path {
-		return usage.RenameParams(err, "format", "--format", "alphabet", "--alphabet", "features", "--features",
+		return usage.RenameParams(err, "format", "--format", "alphabet", "--alphabet", "features",
+			"--features",
 			"label", "--label", "id", "--id", "drop", "--drop", "keep", "--keep", "thousands", "--thousands")
 	}
-	return &fault.ParamError{Param: pe.Param, Value: pe.Value, Want: "one of ." + strings.Join(session.Formats(), ", .") + " (each also .gz), or --format"}
+	return &fault.ParamError{Param: pe.Param, Value: pe.Value,
+		Want: "one of ." + strings.Join(session.Formats(), ", .") + " (each also .gz), or --format"}
 }
 
 // Options returns the read options of the library.
@@ -226,7 +242,8 @@ func Shape(p points.Points) string {
 		}
 		return fmt.Sprintf("%s of %d to %d letters", session.Plural(x.Len(), "sequence"), shortest, longest)
 	case *points.CSR:
-		return fmt.Sprintf("%d x %d, sparse: %.3g %% are not 0", x.N, x.D, 100*float64(len(x.Val))/float64(x.N)/float64(x.D))
+		return fmt.Sprintf("%d x %d, sparse: %.3g %% are not 0", x.N, x.D,
+			100*float64(len(x.Val))/float64(x.N)/float64(x.D))
 	}
 	return fmt.Sprintf("%d x %d", p.Len(), p.Dim())
 }
@@ -234,8 +251,10 @@ func Shape(p points.Points) string {
 // Check checks the flags of points, and notes the files to read.
 func (d *Data) Check(c *session.Checks) {
 	c.Input("-i, --input", d.Path)
-	c.Refuse(d.GramDiagonal != "" && !d.Gram, "--gram-diagonal is given without --gram: want both, or neither")
-	c.Refuse(d.Labels != "" && d.HeaderLabels, "--labels and --labels-from-header are given together: want one of them")
+	c.Refuse(d.GramDiagonal != "" && !d.Gram,
+		"--gram-diagonal is given without --gram: want both, or neither")
+	c.Refuse(d.Labels != "" && d.HeaderLabels,
+		"--labels and --labels-from-header are given together: want one of them")
 	c.Refuse(d.Features < 0, "--features is %d: want a number >= 1", d.Features)
 	format := d.FormatName()
 	c.Refuse(d.NoHeader && format != "" && format != "csv" && format != "tsv",
@@ -243,9 +262,11 @@ func (d *Data) Check(c *session.Checks) {
 	for _, f := range []struct {
 		given      bool
 		flag, name string
-	}{{d.Alphabet != "", "--alphabet", "fasta"}, {d.HeaderLabels, "--labels-from-header", "fasta"}, {d.Features > 0, "--features", "svm"}} {
+	}{{d.Alphabet != "", "--alphabet", "fasta"}, {d.HeaderLabels, "--labels-from-header", "fasta"},
+		{d.Features > 0, "--features", "svm"}} {
 		other := f.given && format != "" && format != f.name
-		c.Refuse(other, "%s is for .%s data, but %s is read as %s: want no %s", f.flag, f.name, d.Path, format, f.flag)
+		c.Refuse(other, "%s is for .%s data, but %s is read as %s: want no %s", f.flag, f.name, d.Path,
+			format, f.flag)
 	}
 	c.File("--labels", d.Labels, "")
 	c.File("--gram-diagonal", d.GramDiagonal, "")
@@ -254,7 +275,8 @@ func (d *Data) Check(c *session.Checks) {
 // NeedLabels refuses data without labels.
 func NeedLabels(d *dataset.Data) error {
 	if d.Labels == nil {
-		return fault.Data(d.Name, "it has no labels: want a column label, --labels FILE or, for .fasta, --labels-from-header")
+		return fault.Data(d.Name,
+			"it has no labels: want a column label, --labels FILE or, for .fasta, --labels-from-header")
 	}
 	return nil
 }
@@ -311,7 +333,8 @@ func (d *Data) Open(ctx context.Context, s *session.Session, counted bool) (*mus
 		}
 		return part, err
 	}
-	return &mustlink.RowSource{Rows: stream.Rows(), Next: next, Close: func() { _ = stream.Close() }}, nil // nothing was written
+	// nothing was written
+	return &mustlink.RowSource{Rows: stream.Rows(), Next: next, Close: func() { _ = stream.Close() }}, nil
 }
 
 // InBlocks reports whether the data are read a block at a time.

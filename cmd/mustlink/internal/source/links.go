@@ -35,14 +35,16 @@ func (l *Links) Flags(cmd *cobra.Command) {
 
 // ByFlag defines the flag for how the file refers to rows.
 func (l *Links) ByFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&l.By, "links-by", dataset.ByRow, "how links name rows: `row|id` (0-based numbers, or the column id of the data)")
+	cmd.Flags().StringVar(&l.By, "links-by", dataset.ByRow,
+		"how links name rows: `row|id` (0-based numbers, or the column id of the data)")
 	usage.CompleteWith(cmd, "links-by", dataset.ByRow, dataset.ByID)
 }
 
 // NeedIDs refuses data without ids if links name rows by id.
 func (l *Links) NeedIDs(d *dataset.Data) error {
 	if l.By == dataset.ByID && d.IDs == nil {
-		return fault.Data(d.Name, "it has no ids: want a column id, or FASTA records with names, for --links-by id")
+		return fault.Data(d.Name,
+			"it has no ids: want a column id, or FASTA records with names, for --links-by id")
 	}
 	return nil
 }
@@ -54,7 +56,8 @@ func (l *Links) Read(ctx context.Context, s *session.Session, d *dataset.Data) (
 
 // ReadRows reads a file that refers to rows of d as links do.
 func ReadRows[T any](ctx context.Context, s *session.Session, l *Links, path string, d *dataset.Data,
-	decode func(r io.Reader, name string, gz bool, c dataset.LinkContext) (T, error), read func(path string, c dataset.LinkContext) (T, error)) (T, error) {
+	decode func(r io.Reader, name string, gz bool, c dataset.LinkContext) (T, error),
+	read func(path string, c dataset.LinkContext) (T, error)) (T, error) {
 	if err := l.NeedIDs(d); err != nil {
 		var none T
 		return none, err
@@ -70,7 +73,8 @@ func ReadRows[T any](ctx context.Context, s *session.Session, l *Links, path str
 
 // Context describes the rows of d that links can refer to.
 func (l *Links) Context(s *session.Session, d *dataset.Data) dataset.LinkContext {
-	return dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.By, MemoryLimit: int64(s.MemoryLimit), MayBeEmpty: l.Begun}
+	return dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.By, MemoryLimit: int64(s.MemoryLimit),
+		MayBeEmpty: l.Begun}
 }
 
 // ReadWarning is Read, and warns about what is odd in the links.
@@ -88,7 +92,8 @@ func (l *Links) Leaks(s *session.Session, d *dataset.Data, t *mustlink.Table, se
 	error) {
 	inputs := prepare.Inputs(t.Transform(), d.Features)
 	if name := set.Label(); name != "" && slices.Contains(inputs, name) {
-		return nil, fault.Data(l.Path, "the links were made from column %q, which is now a feature: want %s", name,
+		return nil, fault.Data(l.Path, "the links were made from column %q, which is now a feature: want %s",
+			name,
 			strings.Join(without(d, name), " or "))
 	}
 	leaks := prepare.Leaks(d, inputs, set)

@@ -41,7 +41,8 @@ const (
 )
 
 // preparingFlags are the flags that ask for something else than the default.
-var preparingFlags = []string{"standardize", "robust", "tfidf", "impute", "indicators", "type", "levels", "cyclic", "text"}
+var preparingFlags = []string{"standardize", "robust", "tfidf", "impute", "indicators", "type", "levels",
+	"cyclic", "text"}
 
 // FlagsWithoutText is Flags for a command that has another --text.
 func (p *Preparing) FlagsWithoutText(cmd *cobra.Command, before string) {
@@ -53,19 +54,30 @@ func (p *Preparing) FlagsWithoutText(cmd *cobra.Command, before string) {
 func (p *Preparing) Flags(cmd *cobra.Command, before string) {
 	p.cmd = cmd
 	f := cmd.Flags()
-	f.StringVar(&p.mode, "prepare", prepareAuto, before+"`auto|none`: make numbers of the columns as their kinds ask, or take complete numbers as they are")
-	f.StringArrayVar(&p.kinds, "type", nil, before+"the kind of a column as `COLUMN=KIND`: "+strings.Join(prepare.Kinds(), ", ")+"; repeatable")
-	f.StringVar(&p.options.Impute, "impute", "", before+"how missing numbers are filled: `median|mean|most-frequent|constant=V|sides|error` (default median); sides: below and above all values, in two columns, for the method forest")
-	f.BoolVar(&p.options.Indicators, "indicators", false, before+"add a column of 0 and 1 for each column with missing values")
-	f.BoolVar(&p.standardize, "standardize", false, before+"scale all numbers to mean 0 and standard deviation 1, also where they share a unit")
+	f.StringVar(&p.mode, "prepare", prepareAuto,
+		before+"`auto|none`: make numbers of the columns as their kinds ask, or take complete numbers as "+
+			"they are")
+	f.StringArrayVar(&p.kinds, "type", nil,
+		before+"the kind of a column as `COLUMN=KIND`: "+strings.Join(prepare.Kinds(), ", ")+"; repeatable")
+	f.StringVar(&p.options.Impute, "impute", "",
+		before+"how missing numbers are filled: `median|mean|most-frequent|constant=V|sides|error` "+
+			"(default median); sides: below and above all values, in two columns, for the method forest")
+	f.BoolVar(&p.options.Indicators, "indicators", false,
+		before+"add a column of 0 and 1 for each column with missing values")
+	f.BoolVar(&p.standardize, "standardize", false,
+		before+"scale all numbers to mean 0 and standard deviation 1, also where they share a unit")
 	f.BoolVar(&p.robust, "robust", false, before+"scale all numbers by their medians and quartiles")
-	f.IntVar(&p.options.Levels, "levels", 0, before+"columns of a category, at most; the rarer texts share the last one (default 50)")
-	f.BoolVar(&p.options.Cyclic, "cyclic", false, before+"add the day of the week, the day of the year and the hour of dates, as cosines and sines")
+	f.IntVar(&p.options.Levels, "levels", 0,
+		before+"columns of a category, at most; the rarer texts share the last one (default 50)")
+	f.BoolVar(&p.options.Cyclic, "cyclic", false,
+		before+"add the day of the week, the day of the year and the hour of dates, as cosines and sines")
 	if !p.noText {
-		f.StringVar(&p.options.Text, "text", "", before+"columns of text as weighted counts (TF-IDF) of `words|letters:K`")
+		f.StringVar(&p.options.Text, "text", "",
+			before+"columns of text as weighted counts (TF-IDF) of `words|letters:K`")
 		usage.CompleteWith(cmd, "text", "words", "letters:3")
 	}
-	f.BoolVar(&p.tfidf, "tfidf", false, before+"weight counts of terms by the rarity of the terms (TF-IDF), and scale rows to unit length")
+	f.BoolVar(&p.tfidf, "tfidf", false,
+		before+"weight counts of terms by the rarity of the terms (TF-IDF), and scale rows to unit length")
 	usage.CompleteWith(cmd, "prepare", prepareAuto, prepareNone)
 	usage.CompleteWith(cmd, "impute", "median", "mean", "most-frequent", "sides", "error")
 }
@@ -104,9 +116,11 @@ func (p *Preparing) Check(c *session.Checks, model bool, data *Data) {
 	c.Exclusive("standardize", "tfidf")
 	c.Exclusive("robust", "tfidf")
 	c.Exclusive("standardize", "robust")
-	c.Refuse(asked != "" && model, "%s is given with MODEL: want one of the two, the model prepares points as in its fit", asked)
+	c.Refuse(asked != "" && model,
+		"%s is given with MODEL: want one of the two, the model prepares points as in its fit", asked)
 	p.options.Gram = data.Correction
-	c.Refuse(asked != "" && data.Gram, "%s and --gram are given together: a Gram matrix has no columns to prepare", asked)
+	c.Refuse(asked != "" && data.Gram,
+		"%s and --gram are given together: a Gram matrix has no columns to prepare", asked)
 	strict := p.mode == prepareNone
 	only := asked == "" || asked == "--standardize" || asked == "--tfidf" || asked == "--robust"
 	c.Refuse(strict && !only, "%s is given with --prepare none: want --prepare auto", asked)
@@ -144,7 +158,8 @@ func (p *Preparing) parseKinds(data *Data) error {
 		switch prepare.Kind(kind) {
 		case prepare.Number:
 			data.Numbers = append(data.Numbers, column)
-		case prepare.Category, prepare.Boolean, prepare.Date, prepare.DayFirst, prepare.MonthFirst, prepare.Text:
+		case prepare.Category, prepare.Boolean, prepare.Date, prepare.DayFirst, prepare.MonthFirst,
+			prepare.Text:
 			data.Text = append(data.Text, column)
 		}
 	}
@@ -153,7 +168,8 @@ func (p *Preparing) parseKinds(data *Data) error {
 
 // Apply prepares the points of d as the flags ask, and reports what is odd about its columns. A
 // Gram matrix to learn from must be positive semidefinite, or is corrected.
-func (p *Preparing) Apply(ctx context.Context, run *session.Session, d *dataset.Data) (table *mustlink.Table, err error) {
+func (p *Preparing) Apply(ctx context.Context, run *session.Session,
+	d *dataset.Data) (table *mustlink.Table, err error) {
 	table = mustlink.FromData(d)
 	_, gram := d.Points.(*points.Gram)
 	switch {
@@ -207,7 +223,8 @@ type Column struct {
 func Columns(summary []mustlink.Column) []Column {
 	var out []Column
 	for _, c := range summary {
-		out = append(out, Column{c.Name, string(c.Kind), c.Missing, c.Distinct, c.Range(), c.Example, c.Outputs, c.Does})
+		out = append(out, Column{c.Name, string(c.Kind), c.Missing, c.Distinct, c.Range(), c.Example,
+			c.Outputs, c.Does})
 	}
 	return out
 }
@@ -235,13 +252,15 @@ func alike(a, b *Column) bool {
 func writeColumn(w io.Writer, some []Column) {
 	c := some[0]
 	if len(some) > 1 {
-		c = Column{Name: fmt.Sprintf("%s to %s (%d)", c.Name, some[len(some)-1].Name, len(some)), Kind: c.Kind, Does: c.Does}
+		c = Column{Name: fmt.Sprintf("%s to %s (%d)", c.Name, some[len(some)-1].Name, len(some)),
+			Kind: c.Kind, Does: c.Does}
 		for _, other := range some {
 			c.Distinct = max(c.Distinct, other.Distinct)
 		}
 	}
 	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", session.Printable(c.Name), c.Kind, c.Missing, c.Distinct,
-		session.NameOr(c.Range, "-"), session.NameOr(clip(session.Printable(c.Example)), "-"), session.NameOr(session.Printable(c.Does), "-"))
+		session.NameOr(c.Range, "-"), session.NameOr(clip(session.Printable(c.Example)), "-"),
+		session.NameOr(session.Printable(c.Does), "-"))
 }
 
 // clip shortens a long text.
@@ -276,7 +295,8 @@ func scalesApart(d *dataset.Data) (string, error) {
 	if low < 0 || scaling.Scale[high] <= 10*scaling.Scale[low] {
 		return "", nil
 	}
-	return fmt.Sprintf("the scales of column %s and column %s differ by a factor of %.0f, and nothing scales them: want --standardize",
+	return fmt.Sprintf("the scales of column %s and column %s differ by a factor of %.0f, and nothing "+
+		"scales them: want --standardize",
 		columnName(d, high), columnName(d, low), scaling.Scale[high]/scaling.Scale[low]), nil
 }
 

@@ -69,17 +69,18 @@ func methodCompletions() []string {
 func CompleteMethod(cmd *cobra.Command) {
 	usage.CompleteWith(cmd, "method", methodCompletions()...)
 	CompleteKernels(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("param", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		var params []string
-		name, _ := cmd.Flags().GetString("method")
-		for _, m := range catalog.Methods() {
-			if name != "" && m.Name != name {
-				continue
+	_ = cmd.RegisterFlagCompletionFunc("param",
+		func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			var params []string
+			name, _ := cmd.Flags().GetString("method")
+			for _, m := range catalog.Methods() {
+				if name != "" && m.Name != name {
+					continue
+				}
+				params = append(params, completeParameters(m, toComplete)...)
 			}
-			params = append(params, completeParameters(m, toComplete)...)
-		}
-		return params, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	})
+			return params, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		})
 }
 
 // completeParameters returns the parameters of a method or, after the name of one, its values.

@@ -27,14 +27,16 @@ func Commands() []*cobra.Command {
 	parameters := &cobra.Command{
 		Use:   parametersTopic,
 		Short: "methods and their parameters; 'help parameters METHOD' for one of them",
-		Long: "Set parameters with -p name=value, once for each parameter. 'mustlink help parameters METHOD' shows one method.\n\n" +
+		Long: "Set parameters with -p name=value, once for each parameter. 'mustlink help parameters " +
+			"METHOD' shows one method.\n\n" +
 			strings.TrimSpace(parameters()),
 	}
 	for _, m := range catalog.Methods() {
 		parameters.AddCommand(&cobra.Command{Use: m.Name, Short: m.Summary, Long: methodTopic(m)})
 	}
 	topics := []*cobra.Command{
-		{Use: "kernels", Short: "kernels, widths and their rules", Long: strings.TrimSpace(strings.Replace(kernelsTopic, "KERNELS\n", kernel.Help(), 1))},
+		{Use: "kernels", Short: "kernels, widths and their rules",
+			Long: strings.TrimSpace(strings.Replace(kernelsTopic, "KERNELS\n", kernel.Help(), 1))},
 		{Use: "formats", Short: "files that are read and written", Long: strings.TrimSpace(formatsTopic)},
 		parameters,
 	}
@@ -66,7 +68,8 @@ func Help(root *cobra.Command) {
 		show(cmd, args)
 		return nil
 	}
-	help.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	help.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string,
+		cobra.ShellCompDirective) {
 		if len(args) == 1 && args[0] == parametersTopic {
 			return methodCompletions(), cobra.ShellCompDirectiveNoFileComp
 		}

@@ -62,7 +62,8 @@ Cannot-links that were chosen because they are near make precisions with --share
 	f := cmd.Flags()
 	c.data.Flags(cmd)
 	c.links.Flags(cmd)
-	f.Float64Var(&c.share, "share", 0, "the share `S` of matching pairs among those to judge (default: that of LINKS)")
+	f.Float64Var(&c.share, "share", 0,
+		"the share `S` of matching pairs among those to judge (default: that of LINKS)")
 	f.BoolVar(&c.near, "near", false, "LINKS are answers about pairs that 'mustlink suggest --near' drew: "+
 		"precision and recall are those of pairs up to the farthest of them")
 	c.preparing.Flags(cmd, "without MODEL: ")
@@ -106,7 +107,8 @@ func (c *calibrateCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if m.Name() != baseline.RawMethod && m.Record().Trained(data) {
-		c.Warnf("%s: these are the training rows of %s: it is too sure of links that it learned from; want others", data.Name, args[0])
+		c.Warnf("%s: these are the training rows of %s: it is too sure of links that it learned from; want "+
+			"others", data.Name, args[0])
 	}
 	calibrated, err := m.Model.Calibrate(ctx, mustlink.FromData(data), set)
 	if err != nil {
@@ -122,7 +124,8 @@ func (c *calibrateCommand) run(ctx context.Context, args []string) error {
 	if err := metric.Save(ctx, c.Session, c.out, calibrated); err != nil {
 		return err
 	}
-	r := calibrateReport{Calibration: *metric.CalibrationOf(record.Calibration), Model: c.out, Warnings: c.Warnings()}
+	r := calibrateReport{Calibration: *metric.CalibrationOf(record.Calibration), Model: c.out,
+		Warnings: c.Warnings()}
 	return c.Summarize(c.out, r, r.text)
 }
 

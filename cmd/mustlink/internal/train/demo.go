@@ -46,7 +46,8 @@ func demoSets() []demoSet {
 	return []demoSet{
 		{"xor", "xor", "", "", "four blobs; the classes are the two diagonals"},
 		{"spiral", "double-spiral", "rbf:sigma=0.3msq", "0.25", "two arms of a spiral"},
-		{"chessboard", "chessboard", "rbf:sigma=0.3msq", "0.25", "4 x 4 squares; the classes are their colors"},
+		{"chessboard", "chessboard", "rbf:sigma=0.3msq", "0.25",
+			"4 x 4 squares; the classes are their colors"},
 		{"rings", "rings", "", "", "two circles, one around the other"},
 	}
 }
@@ -133,7 +134,8 @@ func (d *demoCommand) run(ctx context.Context, _ []string) error {
 	defer bar.Done()
 	for k, set := range d.sets {
 		for rep := range d.repetitions {
-			bar.Report(algorithms.Progress{Stage: set.name, Done: k*d.repetitions + rep, Total: len(d.sets) * d.repetitions, Elapsed: time.Since(begin)})
+			bar.Report(algorithms.Progress{Stage: set.name, Done: k*d.repetitions + rep,
+				Total: len(d.sets) * d.repetitions, Elapsed: time.Since(begin)})
 			if err := d.repetition(ctx, raw, set, rep, r); err != nil {
 				return err
 			}
@@ -177,7 +179,8 @@ func (d *demoCommand) check(check *session.Checks, args []string) {
 }
 
 // repetition draws one set, learns with every method and adds the scores to r.
-func (d *demoCommand) repetition(ctx context.Context, raw *metric.Metric, set demoSet, rep int, r *demoReport) error {
+func (d *demoCommand) repetition(ctx context.Context, raw *metric.Metric, set demoSet, rep int,
+	r *demoReport) error {
 	seed := d.seed + uint64(rep)
 	training, heldOut, err := d.draw(set, seed)
 	if err != nil {
@@ -202,7 +205,8 @@ func (d *demoCommand) repetition(ctx context.Context, raw *metric.Metric, set de
 		if err != nil {
 			return err
 		}
-		if err := add(metric.Of(d.Session, raw.Eng, m.Record()), method.Name, kernelName(set, method)); err != nil {
+		if err := add(metric.Of(d.Session, raw.Eng, m.Record()), method.Name,
+			kernelName(set, method)); err != nil {
 			return err
 		}
 		if rep == 0 && d.out != "" {
@@ -232,7 +236,8 @@ func (d *demoCommand) draw(set demoSet, seed uint64) (training, heldOut *mustlin
 }
 
 // learn fits a method with its defaults (and the kernel of the set) to random links.
-func (d *demoCommand) learn(ctx context.Context, eng *engine.Engine, set demoSet, method catalog.Method, training *mustlink.Table, seed uint64) (*mustlink.Model, *links.Set, error) {
+func (d *demoCommand) learn(ctx context.Context, eng *engine.Engine, set demoSet, method catalog.Method,
+	training *mustlink.Table, seed uint64) (*mustlink.Model, *links.Set, error) {
 	cannot := 0
 	if method.UsesCannotLinks {
 		cannot = d.links
@@ -241,7 +246,8 @@ func (d *demoCommand) learn(ctx context.Context, eng *engine.Engine, set demoSet
 	if err != nil {
 		return nil, nil, usage.RenameParams(err, "must", "--links", "cannot", "--links")
 	}
-	options := []mustlink.Option{mustlink.Method(method.Name), mustlink.Kernel(set.kernelOf(method)), mustlink.Seed(seed), mustlink.Engine(eng)}
+	options := []mustlink.Option{mustlink.Method(method.Name), mustlink.Kernel(set.kernelOf(method)),
+		mustlink.Seed(seed), mustlink.Engine(eng)}
 	for name, value := range set.paramsOf(method) {
 		options = append(options, mustlink.Param(name, value))
 	}
@@ -261,7 +267,9 @@ func (s demoSet) kernelOf(method catalog.Method) string {
 // paramsOf returns the set's own width for methods that start from one.
 func (s demoSet) paramsOf(method catalog.Method) map[string]string {
 	const width = "width"
-	if s.width == "" || !slices.ContainsFunc(method.Parameters, func(p param.Field) bool { return p.Name == width }) {
+	if s.width == "" || !slices.ContainsFunc(method.Parameters, func(p param.Field) bool {
+		return p.Name == width
+	}) {
 		return nil
 	}
 	return map[string]string{width: s.width}
@@ -276,7 +284,8 @@ func kernelName(set demoSet, method catalog.Method) string {
 }
 
 // clusterScores runs k-means with as many clusters as there are labels, and scores the clusters.
-func clusterScores(ctx context.Context, m *metric.Metric, t *mustlink.Table, seed uint64) (s demoScores, err error) {
+func clusterScores(ctx context.Context, m *metric.Metric, t *mustlink.Table,
+	seed uint64) (s demoScores, err error) {
 	x, err := m.Coordinates(ctx, t.Data())
 	if err != nil {
 		return s, err
@@ -318,9 +327,11 @@ func (r *demoReport) text(w io.Writer, sets []demoSet) {
 	}
 	fmt.Fprintf(w, "\n%d points, half of them held out; %s between training rows; mean of %s of k-means\n\n",
 		r.Points, session.Plural(r.Links, "must-link"), session.Plural(r.Repetitions, "repetition"))
-	fmt.Fprintf(w, "set\tlearned metric\tkernel\ttraining rows: Rand\tbalanced\tARI\theld-out rows: Rand\tbalanced\tARI\n")
+	fmt.Fprintf(w, "set\tlearned metric\tkernel\ttraining rows: Rand\tbalanced\tARI\theld-out rows: "+
+		"Rand\tbalanced\tARI\n")
 	for _, row := range r.Rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", row.Set, row.Metric, session.NameOr(row.Kernel, "-"),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", row.Set, row.Metric,
+			session.NameOr(row.Kernel, "-"),
 			row.Training.Rand, row.Training.BalancedRand, row.Training.AdjustedRand,
 			row.HeldOut.Rand, row.HeldOut.BalancedRand, row.HeldOut.AdjustedRand)
 	}
@@ -328,14 +339,16 @@ func (r *demoReport) text(w io.Writer, sets []demoSet) {
 }
 
 // write writes one repetition to files.
-func (d *demoCommand) write(set demoSet, method catalog.Method, training, heldOut *mustlink.Table, l *links.Set, m *mustlink.Model) error {
+func (d *demoCommand) write(set demoSet, method catalog.Method, training, heldOut *mustlink.Table,
+	l *links.Set, m *mustlink.Model) error {
 	if err := dataset.WriteData(d.at(set, "seen.csv"), training.Data(), dataset.WriteOptions{}); err != nil {
 		return err
 	}
 	if err := dataset.WriteData(d.at(set, "unseen.csv"), heldOut.Data(), dataset.WriteOptions{}); err != nil {
 		return err
 	}
-	if err := dataset.WriteLinks(d.at(set, method.Name+"-links.csv"), l, nil, dataset.WriteOptions{}); err != nil {
+	if err := dataset.WriteLinks(d.at(set, method.Name+"-links.csv"), l, nil,
+		dataset.WriteOptions{}); err != nil {
 		return err
 	}
 	return m.Save(d.at(set, method.Name+".mlk"))
@@ -349,7 +362,8 @@ func (d *demoCommand) at(set demoSet, name string) string {
 // writePage writes the report about the five methods on the training rows of a set, with the links
 // of a method that uses both kinds.
 func (d *demoCommand) writePage(ctx context.Context, set demoSet) error {
-	o := &page.Options{Seeds: 5, Features: 2, Seed: d.seed, Title: set.name + ": " + set.about, Output: d.at(set, "report.html")}
+	o := &page.Options{Seeds: 5, Features: 2, Seed: d.seed, Title: set.name + ": " + set.about,
+		Output: d.at(set, "report.html")}
 	o.Data.Path, o.Links.By = d.at(set, "seen.csv"), dataset.ByRow
 	var models []string
 	for _, m := range catalog.Methods() {
@@ -368,6 +382,8 @@ func (d *demoCommand) writePage(ctx context.Context, set demoSet) error {
 func (d *demoCommand) nextSteps(w io.Writer, set demoSet) {
 	method := catalog.Methods()[0].Name
 	fmt.Fprintf(w, "\nWritten to %s. Open %s in a browser, and try:\n", d.out, d.at(set, "report.html"))
-	fmt.Fprintf(w, "  mustlink inspect %s -i %s -c %s\n", d.at(set, method+".mlk"), d.at(set, "seen.csv"), d.at(set, method+"-links.csv"))
-	fmt.Fprintf(w, "  mustlink cluster %s -i %s -n 2 -o clusters.csv\n", d.at(set, method+".mlk"), d.at(set, "unseen.csv"))
+	fmt.Fprintf(w, "  mustlink inspect %s -i %s -c %s\n", d.at(set, method+".mlk"), d.at(set, "seen.csv"),
+		d.at(set, method+"-links.csv"))
+	fmt.Fprintf(w, "  mustlink cluster %s -i %s -n 2 -o clusters.csv\n", d.at(set, method+".mlk"),
+		d.at(set, "unseen.csv"))
 }

@@ -30,7 +30,8 @@ import (
 
 // Commands returns fit, select, suggest, label, update, calibrate and demo.
 func Commands(s *session.Session) []*cobra.Command {
-	return []*cobra.Command{newFit(s), newSelect(s), newSuggest(s), newLabel(s), newUpdate(s), newCalibrate(s), newDemo(s)}
+	return []*cobra.Command{newFit(s), newSelect(s), newSuggest(s), newLabel(s), newUpdate(s),
+		newCalibrate(s), newDemo(s)}
 }
 
 type fitCommand struct {
@@ -53,7 +54,8 @@ type fitCommand struct {
 func newFit(s *session.Session) *cobra.Command {
 	c := &fitCommand{training: training{Session: s}}
 	cmd := &cobra.Command{
-		Use:   "fit [-m METHOD] -i DATA (-c LINKS | --links-from-labels N | --triplets FILE | --quadruplets FILE | --targets FILE) -o MODEL",
+		Use: "fit [-m METHOD] -i DATA (-c LINKS | --links-from-labels N | --triplets FILE | " +
+			"--quadruplets FILE | --targets FILE) -o MODEL",
 		Short: "learn a metric from points and links, and write the model",
 		Long: `Learn a metric from points and the links between them, and write the model.
 
@@ -92,23 +94,31 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&c.name, "method", "m", "", "`METHOD`: "+strings.Join(topics.MethodNames(), ", ")+" (default: chosen by the links)")
+	f.StringVarP(&c.name, "method", "m", "",
+		"`METHOD`: "+strings.Join(topics.MethodNames(), ", ")+" (default: chosen by the links)")
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
-	f.StringVar(&c.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, or take all, instead of -c")
+	f.StringVar(&c.fromLabels, "links-from-labels", "",
+		"draw `N` links of each kind from the labels, or take all, instead of -c")
 	c.lesson.flags(cmd)
 	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&c.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
 	c.preparing.Flags(cmd, "")
-	f.Float64Var(&c.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, such as 0.1: the most suspicious ones, as 'inspect --suspicious' ranks them")
+	f.Float64Var(&c.drop, "drop-suspicious", 0,
+		"leave out this `SHARE` of the links, such as 0.1: the most suspicious ones, as 'inspect "+
+			"--suspicious' ranks them")
 	c.endFlags(cmd)
 	c.flag(cmd)
-	f.BoolVar(&c.noVerdict, "no-verdict", false, "do not assess the metric on held-out links, which takes up "+
-		"to five more fits")
-	f.IntVar(&c.folds, "folds", 0, "parts of the linked rows that the verdict holds out, each from a fit; 1: "+
-		"one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)")
-	f.StringVar(&c.curve, "curve", "", "a picture (.png, .svg, .pdf) or .json `FILE`: AUC of held-out links after an eighth, a quarter, half and all of the others, which takes up to four more fits")
+	f.BoolVar(&c.noVerdict, "no-verdict", false,
+		"do not assess the metric on held-out links, which takes up "+
+			"to five more fits")
+	f.IntVar(&c.folds, "folds", 0,
+		"parts of the linked rows that the verdict holds out, each from a fit; 1: "+
+			"one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)")
+	f.StringVar(&c.curve, "curve", "",
+		"a picture (.png, .svg, .pdf) or .json `FILE`: AUC of held-out links after an eighth, a quarter, "+
+			"half and all of the others, which takes up to four more fits")
 	c.precision.Flag(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
 	c.outputFlag(cmd)
 	topics.CompleteMethod(cmd)
@@ -159,7 +169,8 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 }
 
 // searched searches for the candidate to fit, if the flags ask for it; otherwise it returns nil.
-func (c *fitCommand) searched(ctx context.Context, eng *engine.Engine, table *mustlink.Table, set *links.Set) (*searchReport, error) {
+func (c *fitCommand) searched(ctx context.Context, eng *engine.Engine, table *mustlink.Table,
+	set *links.Set) (*searchReport, error) {
 	if c.how == "" {
 		return nil, nil
 	}
@@ -212,12 +223,15 @@ func (c *fitCommand) check(check *session.Checks, _ []string) {
 	check.Do(func() error { return c.lesson.quadruplets.check(c.choice.Method) })
 	check.Do(c.precision.Check)
 	c.preparing.Check(check, false, &c.data)
-	check.Refuse(!(c.drop >= 0 && c.drop < 1), "--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", c.drop)
-	check.Refuse(check.Cmd.Flags().Changed("folds") && c.folds < 1, "--folds is %d: want a number >= 1", c.folds)
+	check.Refuse(!(c.drop >= 0 && c.drop < 1),
+		"--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", c.drop)
+	check.Refuse(check.Cmd.Flags().Changed("folds") && c.folds < 1, "--folds is %d: want a number >= 1",
+		c.folds)
 	check.Refuse(c.how != "" && c.folds == 1, "--folds is 1 with --search: want a number >= 2")
 	check.Do(c.checkSearch)
 	c.checkGrowth(check)
-	check.Refuse(c.noVerdict && check.Cmd.Flags().Changed("folds"), "--no-verdict and --folds are both given: want one of them")
+	check.Refuse(c.noVerdict && check.Cmd.Flags().Changed("folds"),
+		"--no-verdict and --folds are both given: want one of them")
 	c.data.Check(check)
 	c.links.Check(check)
 	c.lesson.inputs(check)
@@ -230,9 +244,11 @@ func (c *fitCommand) checkSearch() error {
 	case c.how == "":
 		return nil
 	case len(c.params) > 0 || c.kernel != "":
-		return usage.Errorf("--search is given with -p or -k: want it alone, or 'mustlink select' with --grid and -k")
+		return usage.Errorf(
+			"--search is given with -p or -k: want it alone, or 'mustlink select' with --grid and -k")
 	case c.lesson.given():
-		return usage.Errorf("--search is given with comparisons or targets: want links alone, of which it can hold some out")
+		return usage.Errorf(
+			"--search is given with comparisons or targets: want links alone, of which it can hold some out")
 	}
 	_, err := c.options(c.seed, nil)
 	return err
@@ -266,7 +282,8 @@ func (c *fitCommand) candidate() (err error) {
 	if c.chosen.Params, err = parseParams(c.params); err != nil {
 		return err
 	}
-	_, err = c.chosen.Learner(catalog.Config{Seed: c.seed, Files: &c.files, MemoryLimit: int64(c.MemoryLimit)})
+	_, err = c.chosen.Learner(catalog.Config{Seed: c.seed, Files: &c.files,
+		MemoryLimit: int64(c.MemoryLimit)})
 	return methodError(err, c.chosen.Params)
 }
 
@@ -299,7 +316,8 @@ func methodError(err error, params map[string]string) error {
 }
 
 // read reads data, links and comparisons, and warns about what is odd in them.
-func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set, lesson catalog.Lesson, err error) {
+func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set, lesson catalog.Lesson,
+	err error) {
 	if d, err = c.data.ReadAtLeastTwo(ctx, c.Session); err != nil {
 		return nil, nil, lesson, err
 	}
@@ -343,7 +361,9 @@ func linksOfAll(d *dataset.Data, method catalog.Method) (*links.Set, error) {
 	}
 	set, err = set.Closure()
 	if _, tooMany := errors.AsType[*fault.MemoryError](err); tooMany {
-		return nil, usage.Errorf("--links-from-labels all: all pairs of %d rows are too many for %s: want a number of links", d.Points.Len(), method.Name)
+		return nil, usage.Errorf(
+			"--links-from-labels all: all pairs of %d rows are too many for %s: want a number of links",
+			d.Points.Len(), method.Name)
 	}
 	return set, err
 }
@@ -357,13 +377,15 @@ func needLinks(path string, set *links.Set, method catalog.Method) error {
 	case must+cannot == 0:
 		return fault.Data(path, "it has no links: want at least one")
 	case must == 0 && !method.UsesCannotLinks && !method.UsesTargets:
-		return fault.Data(path, "it has no must-links, only %s: want at least one, %s learns from must-links", session.Plural(cannot, "cannot-link"), method.Name)
+		return fault.Data(path, "it has no must-links, only %s: want at least one, %s learns from must-links",
+			session.Plural(cannot, "cannot-link"), method.Name)
 	}
 	return nil
 }
 
 // dropSuspicious leaves out the most suspicious links.
-func (c *fitCommand) dropSuspicious(ctx context.Context, raw *metric.Metric, d *dataset.Data, set *links.Set) (*links.Set, []metric.SuspiciousLink, error) {
+func (c *fitCommand) dropSuspicious(ctx context.Context, raw *metric.Metric, d *dataset.Data,
+	set *links.Set) (*links.Set, []metric.SuspiciousLink, error) {
 	r, err := raw.RankLinks(ctx, d, d.Points, set, c.links.Path, c.seed)
 	if err != nil {
 		return nil, nil, err
@@ -378,14 +400,16 @@ func (c *fitCommand) checkGrowth(check *session.Checks) {
 	if c.curve == "" {
 		return
 	}
-	check.Refuse(c.lesson.given(), "--curve is given with comparisons or targets: want links alone, of which it can hold some out")
+	check.Refuse(c.lesson.given(),
+		"--curve is given with comparisons or targets: want links alone, of which it can hold some out")
 	if session.HasEnding(c.curve, "json") {
 		check.Output("--curve", c.curve)
 		return
 	}
 	check.Do(func() error {
 		if _, err := view.FormatOf(c.curve); err != nil {
-			return &fault.ParamError{Param: "--curve", Value: c.curve, Want: "a name that ends in .png, .svg, .pdf or .json"}
+			return &fault.ParamError{Param: "--curve", Value: c.curve,
+				Want: "a name that ends in .png, .svg, .pdf or .json"}
 		}
 		return nil
 	})
@@ -393,7 +417,8 @@ func (c *fitCommand) checkGrowth(check *session.Checks) {
 }
 
 // growth measures the learning curve of the method, and writes it to the file of --curve.
-func (c *fitCommand) growth(ctx context.Context, eng *engine.Engine, method string, table *mustlink.Table, set *links.Set) (*verdict.Curve, error) {
+func (c *fitCommand) growth(ctx context.Context, eng *engine.Engine, method string, table *mustlink.Table,
+	set *links.Set) (*verdict.Curve, error) {
 	if c.curve == "" {
 		return nil, nil
 	}
@@ -407,7 +432,8 @@ func (c *fitCommand) growth(ctx context.Context, eng *engine.Engine, method stri
 	}
 	bar := c.Progress()
 	defer bar.Done()
-	curve, err := verdict.Grow(ctx, eng, learner, table.Data().Points, set, verdict.Options{Folds: c.folds, Seed: c.seed, Progress: bar.Report})
+	curve, err := verdict.Grow(ctx, eng, learner, table.Data().Points, set,
+		verdict.Options{Folds: c.folds, Seed: c.seed, Progress: bar.Report})
 	if err != nil || curve.Missing != "" {
 		return curve, err
 	}
@@ -418,7 +444,9 @@ func (c *fitCommand) growth(ctx context.Context, eng *engine.Engine, method stri
 	if err != nil {
 		return nil, err
 	}
-	return curve, c.WriteFile(c.curve, func(w io.Writer) error { return view.Write(w, format, view.Size{}, drawn(curve, method)) })
+	return curve, c.WriteFile(c.curve, func(w io.Writer) error {
+		return view.Write(w, format, view.Size{}, drawn(curve, method))
+	})
 }
 
 // drawn returns the picture of a learning curve.
@@ -430,5 +458,6 @@ func drawn(c *verdict.Curve, method string) view.Lines {
 		learned.Low, learned.High = append(learned.Low, s.AUC-s.Error), append(learned.High, s.AUC+s.Error)
 		raw.X, raw.Y = append(raw.X, x), append(raw.Y, c.Raw)
 	}
-	return view.Lines{Title: "held-out links", XLabel: "links that the fit learned from", YLabel: "AUC of held-out links", LogX: true, Series: []view.Series{learned, raw}}
+	return view.Lines{Title: "held-out links", XLabel: "links that the fit learned from",
+		YLabel: "AUC of held-out links", LogX: true, Series: []view.Series{learned, raw}}
 }

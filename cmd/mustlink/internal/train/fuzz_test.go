@@ -15,7 +15,8 @@ import (
 // number; parameters are the text around the first equals sign; an axis has all its values, and
 // those of a range lie between its ends.
 func FuzzFlags(f *testing.F) {
-	for _, text := range []string{"8GiB", "500MB", "1e300", "NaN", "-0", "9223372036854775807", "0x1p62b", "eps=1", "rule=a=b\nk=", "a\na", "neighbors=5,10,20", "C=0.1:10:5",
+	for _, text := range []string{"8GiB", "500MB", "1e300", "NaN", "-0", "9223372036854775807", "0x1p62b",
+		"eps=1", "rule=a=b\nk=", "a\na", "neighbors=5,10,20", "C=0.1:10:5",
 		"x=1:2:1001", "x=0:1:2", "x=1:Inf:3", "x=1e-320:1e300:1000", "=a", "x=,"} {
 		f.Add(text)
 	}
@@ -51,7 +52,8 @@ func size(t *testing.T, text string) {
 		t.Errorf("size %q is %d", text, int64(b))
 	}
 	var again session.ByteSize // the printed value is rounded, and may exceed the end of the range
-	if err := again.Set(b.String()); b > 0 && b < 1<<62 && (err != nil || float64(again) < 0.9*float64(b)-1 || float64(again) > 1.1*float64(b)+1) {
+	if err := again.Set(b.String()); b > 0 && b < 1<<62 &&
+		(err != nil || float64(again) < 0.9*float64(b)-1 || float64(again) > 1.1*float64(b)+1) {
 		t.Errorf("size %q prints as %q, which is %d, error %v", text, b.String(), int64(again), err)
 	}
 }

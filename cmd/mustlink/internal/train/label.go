@@ -96,15 +96,18 @@ Ctrl-C, or the button of the page, ends the session.`,
 	f.StringVar(&c.text, "text", "", "the `COLUMN` that is shown as a text, with different words marked")
 	f.StringSliceVar(&c.show, "show", nil, "`COLUMNS` to show (default all)")
 	f.IntVar(&c.classes, "classes", 0, "number of classes, if it is known")
-	f.StringVarP(&c.method, "method", "m", labelMethod, "`METHOD` of the fits: "+strings.Join(topics.MethodNames(), ", "))
+	f.StringVarP(&c.method, "method", "m", labelMethod,
+		"`METHOD` of the fits: "+strings.Join(topics.MethodNames(), ", "))
 	f.BoolVar(&c.noFit, "no-fit", false, "only ask: no fits in the background")
 	f.IntVar(&c.port, "port", 0, "the port of the page; 0 for any that is free")
-	f.StringVar(&c.share, "share", "", "serve other machines too, on this `ADDRESS` of this machine, as HOST:PORT")
+	f.StringVar(&c.share, "share", "",
+		"serve other machines too, on this `ADDRESS` of this machine, as HOST:PORT")
 	f.StringSliceVar(&c.people, "people", nil, "`NAMES` of those who answer, each with a key")
 	f.BoolVar(&c.noBrowser, "no-browser", false, "print the address alone")
 	c.preparing.FlagsWithoutText(cmd, "")
 	usage.SeedFlag(f, &c.seed)
-	f.StringVarP(&c.out, "output", "o", "", "the .csv of `LINKS` to append answers to, which is made if it does not exist")
+	f.StringVarP(&c.out, "output", "o", "",
+		"the .csv of `LINKS` to append answers to, which is made if it does not exist")
 	usage.CompleteWith(cmd, "method", topics.MethodNames()...)
 	return cmd
 }
@@ -112,11 +115,14 @@ Ctrl-C, or the button of the page, ends the session.`,
 // check finds mistakes that do not require reading anything.
 func (c *labelCommand) check(check *session.Checks, _ []string) {
 	check.Required("input", "output")
-	check.Refuse(c.out == session.Stream || !session.HasEnding(c.out, "csv"), "-o, --output is %q: want a .csv file, answers are appended to it", c.out)
+	check.Refuse(c.out == session.Stream || !session.HasEnding(c.out, "csv"),
+		"-o, --output is %q: want a .csv file, answers are appended to it", c.out)
 	check.Exclusive("share", "port")
 	check.Refuse(c.port < 0 || c.port > 65535, "--port is %d: want a number from 0 to 65535", c.port)
-	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0, "--classes is %d: want a number >= 2", c.classes)
-	check.Refuse(c.noFit && check.Cmd.Flags().Changed("method"), "--no-fit and -m are both given: want one of them")
+	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0,
+		"--classes is %d: want a number >= 2", c.classes)
+	check.Refuse(c.noFit && check.Cmd.Flags().Changed("method"),
+		"--no-fit and -m are both given: want one of them")
 	check.Do(c.checkShare)
 	check.Do(c.checkMethod)
 	c.preparing.Check(check, false, &c.data)
@@ -140,10 +146,13 @@ func (c *labelCommand) checkShare() error {
 	}
 	host, port, err := net.SplitHostPort(c.share)
 	if ip := net.ParseIP(host); err != nil || host == "" || port == "" || ip != nil && ip.IsUnspecified() {
-		return usage.Errorf("--share is %q: want an address of this machine that others reach, with a port: 192.168.1.5:8000", c.share)
+		return usage.Errorf(
+			"--share is %q: want an address of this machine that others reach, with a port: 192.168.1.5:8000",
+			c.share)
 	}
 	if len(c.people) == 0 {
-		return usage.Errorf("--share is given without --people: want the names of those who answer, each gets a key")
+		return usage.Errorf(
+			"--share is given without --people: want the names of those who answer, each gets a key")
 	}
 	return nil
 }
@@ -159,7 +168,8 @@ func (c *labelCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	o := label.Options{Title: filepath.Base(data.Name), Names: data.IDs, Classes: c.classes, File: c.out, Fit: !c.noFit, Method: c.method, Seed: c.seed, Guard: c.Files.Guard}
+	o := label.Options{Title: filepath.Base(data.Name), Names: data.IDs, Classes: c.classes, File: c.out,
+		Fit: !c.noFit, Method: c.method, Seed: c.seed, Guard: c.Files.Guard}
 	if err := c.look(data, &o); err != nil {
 		return err
 	}
@@ -210,7 +220,8 @@ func (c *labelCommand) listen(o *label.Options) (net.Listener, error) {
 			err = call.Err
 		}
 		if c.share != "" {
-			return nil, usage.Errorf("--share %s: %v: want an address of this machine and a free port", c.share, err)
+			return nil, usage.Errorf("--share %s: %v: want an address of this machine and a free port",
+				c.share, err)
 		}
 		return nil, usage.Errorf("--port %d: %v: want a free port, or no --port", c.port, err)
 	}
@@ -241,7 +252,8 @@ func (r *labelReport) text(w io.Writer) {
 }
 
 // serve serves the page until the session ends.
-func (c *labelCommand) serve(ctx context.Context, listener net.Listener, page *label.Session, o label.Options) error {
+func (c *labelCommand) serve(ctx context.Context, listener net.Listener, page *label.Session,
+	o label.Options) error {
 	host := listener.Addr().String()
 	if len(o.Hosts) > 0 {
 		host = o.Hosts[0]
@@ -253,8 +265,9 @@ func (c *labelCommand) serve(ctx context.Context, listener net.Listener, page *l
 	for _, p := range o.People {
 		fmt.Fprintf(w, "%shttp://%s/%s/\n", strings.TrimLeft(p.Name+": ", ": "), host, p.Key)
 	}
-	server := &http.Server{Handler: page, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: page, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: time.Minute,
+		IdleTimeout:  2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	if !c.noBrowser && c.share == "" {
@@ -335,7 +348,8 @@ func (c *labelCommand) look(d *dataset.Data, o *label.Options) error {
 }
 
 // pictures finds the pictures of rows: in a folder, or by the paths of a column.
-func (c *labelCommand) pictures(d *dataset.Data, o *label.Options, find func(flag, name string) (label.Column, error)) (err error) {
+func (c *labelCommand) pictures(d *dataset.Data, o *label.Options,
+	find func(flag, name string) (label.Column, error)) (err error) {
 	if c.images == "" {
 		return nil
 	}
@@ -347,7 +361,9 @@ func (c *labelCommand) pictures(d *dataset.Data, o *label.Options, find func(fla
 		return err
 	}
 	if column.Number != nil {
-		return usage.Errorf("--images is %q, a column of numbers: want a column with the paths of pictures, or a folder", c.images)
+		return usage.Errorf(
+			"--images is %q, a column of numbers: want a column with the paths of pictures, or a folder",
+			c.images)
 	}
 	if o.Images, err = label.NewImages(filepath.Dir(c.data.Path), column.Text); err != nil {
 		return fault.Data(filepath.Dir(c.data.Path), "%w", err)
@@ -366,7 +382,8 @@ func (c *labelCommand) folder(d *dataset.Data, o *label.Options) error {
 		name := e.Name()
 		ending := filepath.Ext(name)
 		byName[name] = name
-		if slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}, strings.ToLower(ending)) {
+		if slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"},
+			strings.ToLower(ending)) {
 			byName[name[:len(name)-len(ending)]] = name
 		}
 	}
@@ -432,7 +449,8 @@ func (c *labelCommand) learnFrom(ctx context.Context, d *dataset.Data, o *label.
 // open opens a browser, if there is one, by a file that leads to the address: the arguments of
 // programs, and so the key, are visible to other users of the machine. done removes the file.
 func (c *labelCommand) open(address string) (done func()) {
-	program := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	program := map[string][]string{"darwin": {"open"},
+		"windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if program == nil {
 		if c.Getenv("DISPLAY") == "" && c.Getenv("WAYLAND_DISPLAY") == "" {
 			return func() {}
@@ -443,7 +461,9 @@ func (c *labelCommand) open(address string) (done func()) {
 	if err != nil {
 		return func() {}
 	}
-	_, err = fmt.Fprintf(f, "<!DOCTYPE html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url=%s\">", html.EscapeString(address))
+	_, err = fmt.Fprintf(f,
+		"<!DOCTYPE html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url=%s\">",
+		html.EscapeString(address))
 	if f.Close() == nil && err == nil {
 		cmd := exec.Command(program[0], append(program[1:], f.Name())...)
 		if cmd.Start() == nil {

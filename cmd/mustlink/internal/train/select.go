@@ -78,23 +78,38 @@ is partly luck. By default it is blend. One that is not clearly better than the 
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
-	f.StringVar(&c.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, instead of -c")
-	f.StringSliceVar(&c.methods, "methods", nil, "`METHODS` to choose from (default "+strings.Join(selection.Methods(), ",")+")")
+	f.StringVar(&c.fromLabels, "links-from-labels", "",
+		"draw `N` links of each kind from the labels, instead of -c")
+	f.StringSliceVar(&c.methods, "methods", nil,
+		"`METHODS` to choose from (default "+strings.Join(selection.Methods(), ",")+")")
 	f.StringArrayVarP(&c.kernels, "kernel", "k", nil, "a `KERNEL` to try with kernel methods; repeatable")
-	f.StringArrayVar(&c.grid, "grid", nil, "values of a parameter as `name=a,b,c` or name=from:to:count, spaced evenly on a logarithmic scale; repeatable")
+	f.StringArrayVar(&c.grid, "grid", nil,
+		"values of a parameter as `name=a,b,c` or name=from:to:count, spaced evenly on a logarithmic "+
+			"scale; repeatable")
 	f.IntVar(&c.trials, "trials", 0, "number of candidates to try, drawn at random (default all)")
-	f.StringVar(&c.criterion, "criterion", "", "how models are scored: "+strings.Join(selection.Criteria(), ", ")+" (default combined with -n, ranking without)")
-	f.IntVar(&c.folds, "folds", selection.DefaultOptions().Folds, "number of parts of the links, each held out once")
-	f.IntVarP(&c.clusters, "clusters", "n", 0, "number of clusters that the metric is for; for the criteria agreement, combined and stability")
-	f.BoolVar(&c.halving, "halving", selection.DefaultOptions().Halving, "drop losers early: score fewer and fewer candidates on more and more folds")
-	f.StringVar(&c.incumbent, "incumbent", "", "the `CANDIDATE` to keep unless another is clearly better, as the table writes it: a method, name=value … (default blend, if it is among the candidates)")
-	f.Float64Var(&c.margin, "margin", selection.DefaultOptions().Margin, "number of standard errors by which another candidate must beat the --incumbent; 0: the best one is taken")
+	f.StringVar(&c.criterion, "criterion", "",
+		"how models are scored: "+strings.Join(selection.Criteria(),
+			", ")+" (default combined with -n, ranking without)")
+	f.IntVar(&c.folds, "folds", selection.DefaultOptions().Folds,
+		"number of parts of the links, each held out once")
+	f.IntVarP(&c.clusters, "clusters", "n", 0,
+		"number of clusters that the metric is for; for the criteria agreement, combined and stability")
+	f.BoolVar(&c.halving, "halving", selection.DefaultOptions().Halving,
+		"drop losers early: score fewer and fewer candidates on more and more folds")
+	f.StringVar(&c.incumbent, "incumbent", "",
+		"the `CANDIDATE` to keep unless another is clearly better, as the table writes it: a method, "+
+			"name=value … (default blend, if it is among the candidates)")
+	f.Float64Var(&c.margin, "margin", selection.DefaultOptions().Margin,
+		"number of standard errors by which another candidate must beat the --incumbent; 0: the best one "+
+			"is taken")
 	f.StringVar(&c.state, "state", "", "`FILE` for finished fits, from which an interrupted run resumes")
 	f.StringVar(&c.report, "report", "", "a .json `FILE` for all trials")
 	c.preparing.Flags(cmd, "")
 	c.endFlags(cmd)
 	c.outputFlag(cmd)
-	usage.CompleteWith(cmd, "methods", topics.MethodsThat(func(m catalog.Method) bool { return !m.UsesTargets })...)
+	usage.CompleteWith(cmd, "methods", topics.MethodsThat(func(m catalog.Method) bool {
+		return !m.UsesTargets
+	})...)
 	usage.CompleteWith(cmd, "criterion", selection.Criteria()...)
 	return cmd
 }
@@ -134,7 +149,8 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 	}
 	chosen, err := c.search(ctx, eng, table, set, *o)
 	if err != nil {
-		return fault.InFile(usage.RenameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent"), d.Name)
+		return fault.InFile(usage.RenameParams(err, "clusters", "-n, --clusters", "folds", "--folds",
+			"margin", "--margin", "candidate", "--incumbent"), d.Name)
 	}
 	r := &selectReport{Result: chosen, Criterion: string(o.Criterion), Folds: o.Folds}
 	if o.Incumbent != nil {
@@ -159,10 +175,13 @@ func (c *selectCommand) check(check *session.Checks, _ []string) {
 	if c.criterion == "" {
 		c.criterion = string(selection.DefaultCriterion(c.clusters))
 	}
-	o.Criterion, o.Folds, o.Clusters, o.Halving, o.Seed, o.State = selection.Criterion(c.criterion), c.folds, c.clusters, c.halving, c.seed, c.state
+	o.Criterion, o.Folds, o.Clusters, o.Halving, o.Seed, o.State = selection.Criterion(c.criterion), c.folds,
+		c.clusters, c.halving, c.seed, c.state
 	check.Required("input", "output")
-	check.Refuse(c.trials < 0 || check.Cmd.Flags().Changed("trials") && c.trials == 0, "--trials is %d: want a number >= 1", c.trials)
-	check.Refuse(c.fromLabels == allLabels, "--links-from-labels is %q: want a number, all links would leave nothing to hold out", c.fromLabels)
+	check.Refuse(c.trials < 0 || check.Cmd.Flags().Changed("trials") && c.trials == 0,
+		"--trials is %d: want a number >= 1", c.trials)
+	check.Refuse(c.fromLabels == allLabels,
+		"--links-from-labels is %q: want a number, all links would leave nothing to hold out", c.fromLabels)
 	check.Do(func() (err error) {
 		o.Candidates, err = c.candidates()
 		return usage.RenameParams(err, "method", "--methods", "grid", "--grid")
@@ -215,7 +234,9 @@ func (c *selectCommand) keep(cmd *cobra.Command) error {
 	if c.incumbent == "" {
 		o.Incumbent = selection.FirstChoice(o.Candidates)
 		if o.Incumbent == nil && cmd.Flags().Changed("margin") {
-			return usage.Errorf("--margin is given without --incumbent, and blend is not among the candidates: want both, or neither")
+			return usage.Errorf(
+				"--margin is given without --incumbent, and blend is not among the candidates: want both, " +
+					"or neither")
 		}
 		return nil
 	}
@@ -246,7 +267,8 @@ func parseAxis(text string) (selection.Axis, error) {
 	to, err2 := strconv.ParseFloat(parts[1], 64)
 	count, err3 := strconv.Atoi(parts[2])
 	const most = 1000
-	if errors.Join(err1, err2, err3) != nil || !(from > 0 && from < to && to <= math.MaxFloat64) || count < 2 || count > most {
+	if errors.Join(err1, err2, err3) != nil || !(from > 0 && from < to && to <= math.MaxFloat64) ||
+		count < 2 || count > most {
 		return selection.Axis{}, bad(range3)
 	}
 	axis := selection.Axis{Name: name}
@@ -317,12 +339,14 @@ func writeTrial(w io.Writer, t selection.Trial) {
 // verdict explains the choice, and says what it gained.
 func (r *selectReport) verdict(w io.Writer) {
 	if r.Best.Method == selection.Raw {
-		fmt.Fprintf(w, "raw stays: no candidate is ahead by %.2f standard errors, which the best of %d needs\n",
+		fmt.Fprintf(w, "raw stays: no candidate is ahead by %.2f standard errors, which the best of %d "+
+			"needs\n",
 			r.Needed, len(r.Trials))
 		return
 	}
 	if r.Raw != nil {
-		fmt.Fprintf(w, "the choice gained %+.4f ± %.4f over raw on folds that it was not made by\n", r.Gain, r.GainError)
+		fmt.Fprintf(w, "the choice gained %+.4f ± %.4f over raw on folds that it was not made by\n", r.Gain,
+			r.GainError)
 	}
 	if r.Incumbent == "" {
 		return
@@ -351,7 +375,9 @@ type searching struct {
 
 func (c *searching) flag(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.how, "search", "", "choose by held-out links among several methods (short), or also kernels and parameters as 'mustlink select' does (long)")
+	f.StringVar(&c.how, "search", "",
+		"choose by held-out links among several methods (short), or also kernels and parameters as "+
+			"'mustlink select' does (long)")
 	f.Lookup("search").NoOptDefVal = shortSearch
 	usage.CompleteWith(cmd, "search", shortSearch, longSearch)
 }
@@ -382,7 +408,8 @@ type searchReport struct {
 }
 
 // search selects a candidate by held-out links.
-func (t *training) search(ctx context.Context, eng *engine.Engine, table *mustlink.Table, set *links.Set, o selection.Options) (*selection.Result, error) {
+func (t *training) search(ctx context.Context, eng *engine.Engine, table *mustlink.Table, set *links.Set,
+	o selection.Options) (*selection.Result, error) {
 	bar := t.Progress()
 	defer bar.Done()
 	o.Progress, o.Files = bar.Report, &t.files
@@ -392,7 +419,8 @@ func (t *training) search(ctx context.Context, eng *engine.Engine, table *mustli
 // text writes the result on a line, and what a longer search would take.
 func (r *searchReport) text(w io.Writer) {
 	const most = 3
-	fmt.Fprintf(w, "search\t%s, %s in %s;", session.Plural(len(r.Trials), "candidate"), session.Plural(r.Fits, "fit"), session.ShortTime(r.Seconds))
+	fmt.Fprintf(w, "search\t%s, %s in %s;", session.Plural(len(r.Trials), "candidate"),
+		session.Plural(r.Fits, "fit"), session.ShortTime(r.Seconds))
 	for k, t := range r.Trials {
 		if k < most && t.Error == "" {
 			fmt.Fprintf(w, " %s %.3f,", t.Candidate, t.Mean)

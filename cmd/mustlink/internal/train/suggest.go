@@ -76,9 +76,11 @@ contradicts the links so far is refused; the message names those links, and the 
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
-	f.IntVarP(&c.count, "count", "n", suggestedPairs, "number of pairs; with --interactive the maximum number of answers (default all)")
+	f.IntVarP(&c.count, "count", "n", suggestedPairs,
+		"number of pairs; with --interactive the maximum number of answers (default all)")
 	f.IntVar(&c.classes, "classes", 0, "number of classes, if it is known")
-	f.BoolVar(&c.interactive, "interactive", false, "ask, and append the answers to LINKS, a .csv file that is created if it does not exist")
+	f.BoolVar(&c.interactive, "interactive", false,
+		"ask, and append the answers to LINKS, a .csv file that is created if it does not exist")
 	f.Float64Var(&c.near, "near", 0, "draw the pairs from all pairs up to the distance `D`")
 	c.preparing.Flags(cmd, "without MODEL: ")
 	usage.SeedFlag(f, &c.seed)
@@ -127,12 +129,14 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 	if c.near > 0 {
 		return c.nearPairs(ctx, m.Eng, data, coordinates, set)
 	}
-	questions, err := activelearning.New(coordinates, set, activelearning.Options{Seed: c.seed, Classes: c.classes})
+	questions, err := activelearning.New(coordinates, set,
+		activelearning.Options{Seed: c.seed, Classes: c.classes})
 	if err != nil {
 		return fault.InFile(err, data.Name)
 	}
 	if c.classes > 0 && questions.Classes() > c.classes {
-		c.Warnf("%s: the links imply %d classes, but --classes is %d, which is ignored", c.links.Path, questions.Classes(), c.classes)
+		c.Warnf("%s: the links imply %d classes, but --classes is %d, which is ignored", c.links.Path,
+			questions.Classes(), c.classes)
 	}
 	if c.interactive {
 		return c.ask(ctx, data, questions)
@@ -142,7 +146,8 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 		pairs = append(pairs, [2]int{p.I, p.J})
 	}
 	if len(pairs) < c.count {
-		c.Warnf("only %s can be queried at once: the others depend on the answers, or are known", session.Plural(len(pairs), "pair"))
+		c.Warnf("only %s can be queried at once: the others depend on the answers, or are known",
+			session.Plural(len(pairs), "pair"))
 	}
 	return c.write(ctx, data, pairs, questions.Classes())
 }
@@ -185,8 +190,10 @@ func (c *suggestCommand) nearPairs(ctx context.Context, eng *engine.Engine, data
 func (c *suggestCommand) check(check *session.Checks, args []string) {
 	check.Required("input")
 	check.AtLeast("-n, --count", c.count, 1)
-	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0, "--classes is %d: want a number >= 2", c.classes)
-	check.Refuse(check.Cmd.Flags().Changed("near") && !(c.near > 0), "--near is %v: want a distance > 0", c.near)
+	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0,
+		"--classes is %d: want a number >= 2", c.classes)
+	check.Refuse(check.Cmd.Flags().Changed("near") && !(c.near > 0), "--near is %v: want a distance > 0",
+		c.near)
 	check.Exclusive("near", "interactive")
 	check.Exclusive("near", "classes")
 	c.preparing.Check(check, len(args) > 0, &c.data)
@@ -205,8 +212,10 @@ func (c *suggestCommand) check(check *session.Checks, args []string) {
 func (c *suggestCommand) checkInteractive(check *session.Checks) {
 	check.Exclusive("interactive", "output")
 	check.Required("links")
-	check.Refuse(c.links.Path == session.Stream, "-c, --links is \"-\": want a file, answers are appended to it")
-	check.Refuse(session.HasEnding(c.links.Path, "gz"), "-c, --links is %q: want a file that is not compressed, answers are appended to it", c.links.Path)
+	check.Refuse(c.links.Path == session.Stream,
+		"-c, --links is \"-\": want a file, answers are appended to it")
+	check.Refuse(session.HasEnding(c.links.Path, "gz"),
+		"-c, --links is %q: want a file that is not compressed, answers are appended to it", c.links.Path)
 	c.links.CheckBy(check)
 	check.Output("-c, --links", c.links.Path)
 	check.Input("--interactive", session.Stream)

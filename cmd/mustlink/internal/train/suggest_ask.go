@@ -50,12 +50,15 @@ type askReport struct {
 }
 
 func (r *askReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s, %d skipped; it now contains %s; classes found: %d\n", r.Output, session.Plural(r.Answered, "answer"), r.Skipped, session.Plural(r.Links, "link"), r.Classes)
+	fmt.Fprintf(w, "%s: %s, %d skipped; it now contains %s; classes found: %d\n", r.Output,
+		session.Plural(r.Answered, "answer"), r.Skipped, session.Plural(r.Links, "link"), r.Classes)
 }
 
 // ask asks queries until none is left, the input ends, or there are enough answers.
-func (c *suggestCommand) ask(ctx context.Context, d *dataset.Data, questions *activelearning.Session) (err error) {
-	q := &asker{questions: questions, in: bufio.NewScanner(c.Stdin), out: c.Stdout, shown: newSideBySide(d), most: c.count}
+func (c *suggestCommand) ask(ctx context.Context, d *dataset.Data,
+	questions *activelearning.Session) (err error) {
+	q := &asker{questions: questions, in: bufio.NewScanner(c.Stdin), out: c.Stdout, shown: newSideBySide(d),
+		most: c.count}
 	if c.JSON || c.Quiet {
 		q.out = c.Stderr
 	}
@@ -67,7 +70,8 @@ func (c *suggestCommand) ask(ctx context.Context, d *dataset.Data, questions *ac
 	if err := q.run(ctx); err != nil {
 		return err
 	}
-	r := &askReport{q.answered, q.skipped, len(questions.Links()), questions.Classes(), c.links.Path, c.Warnings()}
+	r := &askReport{q.answered, q.skipped, len(questions.Links()), questions.Classes(), c.links.Path,
+		c.Warnings()}
 	return c.Summarize(c.links.Path, r, r.text)
 }
 
@@ -242,11 +246,14 @@ func (l *linkAppender) begin(path string) error {
 	}
 	_, body := dataset.CutComments(text)
 	if l.columns, err = csv.NewReader(bytes.NewReader(body)).Read(); err != nil {
-		return fault.Data(path, "its header cannot be read: want a .csv that is not compressed, with the columns i, j, link: %w", err)
+		return fault.Data(path,
+			"its header cannot be read: want a .csv that is not compressed, with the columns i, j, link: %w",
+			err)
 	}
 	for _, c := range []string{"i", "j", "link"} {
 		if !slices.Contains(l.columns, c) {
-			return fault.Data(path, "answers are links: want the columns i, j, link, and a file that is not compressed")
+			return fault.Data(path,
+				"answers are links: want the columns i, j, link, and a file that is not compressed")
 		}
 	}
 	l.lines = bytes.Count(text, []byte("\n"))
@@ -327,7 +334,8 @@ func (s *sideBySide) write(w io.Writer, i, j int, name func(int) string) {
 		} else if c.Text(i) != c.Text(j) {
 			difference = "other text"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", visible(c.Name), visible(c.Text(i)), visible(c.Text(j)), difference)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", visible(c.Name), visible(c.Text(i)), visible(c.Text(j)),
+			difference)
 	}
 	t.Flush() // an error of the terminal shows when the answer is read
 	if left > 0 {
@@ -356,7 +364,9 @@ func (s *sideBySide) sparse(x *points.CSR, i, j int) (columns []label.Column) {
 			}
 			return b[k]
 		}
-		columns = append(columns, label.Column{Name: name, Number: at, Text: func(row int) string { return fmt.Sprintf("%.6g", at(row)) }})
+		columns = append(columns, label.Column{Name: name, Number: at, Text: func(row int) string {
+			return fmt.Sprintf("%.6g", at(row))
+		}})
 	}
 	return columns
 }

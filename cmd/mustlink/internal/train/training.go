@@ -62,8 +62,10 @@ const allLabels = "all"
 func (t *training) checkLinks(check *session.Checks, others bool) {
 	check.Exclusive("links", "links-from-labels")
 	drawn := check.Cmd.Flags().Changed("links-from-labels")
-	check.Refuse(t.links.Path == "" && !drawn && !others, "the links are missing: want -c LINKS or --links-from-labels N %s", usage.HelpHint(check.Cmd))
-	check.Refuse(drawn && t.fromLabels != allLabels && t.drawn() < 1, "--links-from-labels is %q: want a number >= 1, or all", t.fromLabels)
+	check.Refuse(t.links.Path == "" && !drawn && !others,
+		"the links are missing: want -c LINKS or --links-from-labels N %s", usage.HelpHint(check.Cmd))
+	check.Refuse(drawn && t.fromLabels != allLabels && t.drawn() < 1,
+		"--links-from-labels is %q: want a number >= 1, or all", t.fromLabels)
 }
 
 // drawn returns the number of links to draw, 0 for text that is not a number.
@@ -124,12 +126,14 @@ func (t *training) stopIfStrict() error {
 // learn fits the chosen candidate, writes the model and reports. judged is the verdict of a search,
 // nil for none.
 func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selection.Candidate,
-	table *mustlink.Table, set *links.Set, lesson catalog.Lesson, judged *mustlink.Verdict, more ...mustlink.Option) (*fitReport, error) {
+	table *mustlink.Table, set *links.Set, lesson catalog.Lesson, judged *mustlink.Verdict,
+	more ...mustlink.Option) (*fitReport, error) {
 	begin := time.Now()
 	bar := t.Progress()
 	defer bar.Done()
 	options := append(more,
-		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Seed(t.seed), mustlink.OnProgress(bar.Report),
+		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Seed(t.seed),
+		mustlink.OnProgress(bar.Report),
 		mustlink.Engine(eng), mustlink.ParamFiles(&t.files))
 	if lesson.Triplets != nil {
 		options = append(options, mustlink.Triplets(lesson.Triplets))
@@ -201,7 +205,8 @@ type fitReport struct {
 }
 
 // reportOf describes a fit and its input.
-func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson catalog.Lesson, took time.Duration) *fitReport {
+func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson catalog.Lesson,
+	took time.Duration) *fitReport {
 	about := m.Describe()
 	r := &fitReport{
 		Method:      about.Method,
@@ -242,9 +247,11 @@ func (r *fitReport) text(w io.Writer) {
 		fmt.Fprintf(w, "kernel\t%s\n", r.Kernel)
 	}
 	fmt.Fprintf(w, "points\t%s\n", r.shape)
-	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot, session.Plural(r.Chunklets, "chunklet"))
+	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot,
+		session.Plural(r.Chunklets, "chunklet"))
 	if len(r.Dropped) > 0 {
-		fmt.Fprintf(w, "left out\t%s, the first: %s-link %s\n", session.Plural(len(r.Dropped), "suspicious link"), r.Dropped[0].Link, r.Dropped[0].Rows())
+		fmt.Fprintf(w, "left out\t%s, the first: %s-link %s\n",
+			session.Plural(len(r.Dropped), "suspicious link"), r.Dropped[0].Link, r.Dropped[0].Rows())
 	}
 	for _, other := range []struct {
 		name  string
@@ -283,15 +290,22 @@ const labelTargets = "labels"
 func (l *lessonFlags) flags(cmd *cobra.Command) {
 	l.triplets = comparisons[links.Triplet]{
 		"triplets", "i,j,k, row i nearer to row j than to row k",
-		func(m catalog.Method) bool { return m.UsesTriplets }, dataset.ReadTriplets, dataset.DecodeTriplets, "",
+		func(m catalog.Method) bool {
+			return m.UsesTriplets
+		}, dataset.ReadTriplets, dataset.DecodeTriplets, "",
 	}
 	l.quadruplets = comparisons[links.Quadruplet]{
 		"quadruplets", "i,j,k,l, rows i and j nearer to each other than rows k and l",
-		func(m catalog.Method) bool { return m.UsesQuadruplets }, dataset.ReadQuadruplets, dataset.DecodeQuadruplets, "",
+		func(m catalog.Method) bool {
+			return m.UsesQuadruplets
+		}, dataset.ReadQuadruplets, dataset.DecodeQuadruplets, "",
 	}
 	l.triplets.flag(cmd)
 	l.quadruplets.flag(cmd)
-	cmd.Flags().StringVar(&l.targets, "targets", "", "targets to learn from without links: `FILE`, a CSV with a column target, one number for each row of DATA, in the same order; or the word labels, for the labels of DATA read as numbers ("+strings.Join(targetMethods(), ", ")+")")
+	cmd.Flags().StringVar(&l.targets, "targets", "",
+		"targets to learn from without links: `FILE`, a CSV with a column target, one number for each row "+
+			"of DATA, in the same order; or the word labels, for the labels of DATA read as numbers ("+strings.Join(
+			targetMethods(), ", ")+")")
 }
 
 // targetMethods returns the names of the methods that learn from targets.
@@ -325,14 +339,17 @@ func (l *lessonFlags) checkTargets(m catalog.Method) error {
 	case l.targets != "" && !m.UsesTargets:
 		return notFor("targets", m, targetMethods())
 	case l.targets == "" && m.UsesTargets:
-		return usage.Errorf("the targets are missing: %s learns from targets, want --targets FILE or --targets %s", m.Name, labelTargets)
+		return usage.Errorf(
+			"the targets are missing: %s learns from targets, want --targets FILE or --targets %s", m.Name,
+			labelTargets)
 	}
 	return nil
 }
 
 // notFor returns the error for a flag that the method does not use.
 func notFor(flag string, m catalog.Method, have []string) error {
-	return usage.Errorf("--%s is given, but %s does not learn from them: want -m %s", flag, m.Name, strings.Join(have, " or -m "))
+	return usage.Errorf("--%s is given, but %s does not learn from them: want -m %s", flag, m.Name,
+		strings.Join(have, " or -m "))
 }
 
 // inputs notes the files to read.
@@ -345,7 +362,8 @@ func (l *lessonFlags) inputs(check *session.Checks) {
 }
 
 // read reads the comparisons and targets about the rows of d.
-func (l *lessonFlags) read(ctx context.Context, s *session.Session, by *source.Links, d *dataset.Data) (out catalog.Lesson, err error) {
+func (l *lessonFlags) read(ctx context.Context, s *session.Session, by *source.Links,
+	d *dataset.Data) (out catalog.Lesson, err error) {
 	if out.Triplets, err = l.triplets.readFor(ctx, s, by, d); err != nil {
 		return out, err
 	}
@@ -356,7 +374,8 @@ func (l *lessonFlags) read(ctx context.Context, s *session.Session, by *source.L
 	return out, err
 }
 
-func (l *lessonFlags) readTargets(ctx context.Context, s *session.Session, d *dataset.Data) ([]float64, error) {
+func (l *lessonFlags) readTargets(ctx context.Context, s *session.Session,
+	d *dataset.Data) ([]float64, error) {
 	if l.targets == "" {
 		return nil, nil
 	}
@@ -382,7 +401,9 @@ type comparisons[T any] struct {
 }
 
 func (c *comparisons[T]) flag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.path, c.name, "", "`FILE` of "+c.name+" to learn from, with links or without: a CSV "+c.means+" ("+strings.Join(topics.MethodsThat(c.used), ", ")+")")
+	cmd.Flags().StringVar(&c.path, c.name, "",
+		"`FILE` of "+c.name+" to learn from, with links or without: a CSV "+c.means+" ("+strings.Join(
+			topics.MethodsThat(c.used), ", ")+")")
 }
 
 // check refuses a method that does not learn from the comparisons.
@@ -394,7 +415,8 @@ func (c *comparisons[T]) check(m catalog.Method) error {
 }
 
 // readFor reads the comparisons of rows of d; without a file there are none.
-func (c *comparisons[T]) readFor(ctx context.Context, s *session.Session, by *source.Links, d *dataset.Data) ([]T, error) {
+func (c *comparisons[T]) readFor(ctx context.Context, s *session.Session, by *source.Links,
+	d *dataset.Data) ([]T, error) {
 	if c.path == "" {
 		return nil, nil
 	}

@@ -101,7 +101,8 @@ func (u *updateCommand) run(ctx context.Context, args []string) error {
 	}
 	r.Seconds = time.Since(begin).Seconds()
 	if m.Record().Calibration != nil {
-		u.Warnf("%s: its calibration is dropped, because distances change: want mustlink calibrate again", args[0])
+		u.Warnf("%s: its calibration is dropped, because distances change: want mustlink calibrate again",
+			args[0])
 	}
 	about := learned.Describe()
 	u.WarnOf("", about.Notices)
@@ -139,27 +140,32 @@ func (u *updateCommand) checkKernel(path string, m *mustlink.Model) error {
 		return usage.RenameParams(err, "kernel", "-k, --kernel")
 	}
 	if has := m.Describe().Kernel; spec.String() != has {
-		return &fault.ParamError{Param: "-k, --kernel", Value: u.kernel, Want: fmt.Sprintf("%s, the kernel of %s: an update cannot change it", has, path)}
+		return &fault.ParamError{Param: "-k, --kernel", Value: u.kernel,
+			Want: fmt.Sprintf("%s, the kernel of %s: an update cannot change it", has, path)}
 	}
 	return nil
 }
 
 // learn returns the new model and records in r what it learned.
-func (u *updateCommand) learn(ctx context.Context, m *metric.Metric, path string, r *updateReport) (*mustlink.Model, error) {
+func (u *updateCommand) learn(ctx context.Context, m *metric.Metric, path string,
+	r *updateReport) (*mustlink.Model, error) {
 	_, linker := m.Record().Model.(algorithms.Linker)
 	_, updater := m.Record().Model.(algorithms.Updater)
 	switch {
 	case !linker && !updater:
-		return nil, fault.Data(path, "a model of method %s cannot be updated: want one of %s", m.Name(), catalog.Updatable)
+		return nil, fault.Data(path, "a model of method %s cannot be updated: want one of %s", m.Name(),
+			catalog.Updatable)
 	case linker && u.drop > 0:
-		return nil, fault.Data(path, "a model of method %s cannot remove updates: want no --drop-last", m.Name())
+		return nil, fault.Data(path, "a model of method %s cannot remove updates: want no --drop-last",
+			m.Name())
 	case linker && u.extend:
 		return nil, fault.Data(path, "a model of method %s has no chunklets: want no --extend", m.Name())
 	case linker:
 		return u.addLinks(ctx, m, path, r)
 	case u.drop > 0:
 		learned, err := m.Model.DropLast(ctx, u.drop)
-		return learned, fault.InFile(usage.RenameParams(err, "number of updates to drop", "--drop-last"), path)
+		return learned, fault.InFile(usage.RenameParams(err, "number of updates to drop", "--drop-last"),
+			path)
 	}
 	data, err := u.readFor(ctx, m)
 	if err != nil {
@@ -193,7 +199,8 @@ func (u *updateCommand) readFor(ctx context.Context, m *metric.Metric) (*dataset
 }
 
 // addLinks adds links between the training rows of the model.
-func (u *updateCommand) addLinks(ctx context.Context, m *metric.Metric, path string, r *updateReport) (*mustlink.Model, error) {
+func (u *updateCommand) addLinks(ctx context.Context, m *metric.Metric, path string,
+	r *updateReport) (*mustlink.Model, error) {
 	data, err := u.readFor(ctx, m)
 	if err != nil {
 		return nil, err
@@ -218,7 +225,8 @@ func (u *updateCommand) addLinks(ctx context.Context, m *metric.Metric, path str
 func (u *updateCommand) chunklets(ctx context.Context, d *dataset.Data) ([]mustlink.Chunklet, error) {
 	var out []mustlink.Chunklet
 	if u.extend {
-		named, err := source.ReadRows(ctx, u.Session, &u.links, u.links.Path, d, dataset.DecodeChunklets, dataset.ReadChunklets)
+		named, err := source.ReadRows(ctx, u.Session, &u.links, u.links.Path, d, dataset.DecodeChunklets,
+			dataset.ReadChunklets)
 		for _, c := range named {
 			out = append(out, mustlink.Chunklet{ID: chunkletID(c.Name), Rows: c.Rows})
 		}
@@ -229,7 +237,8 @@ func (u *updateCommand) chunklets(ctx context.Context, d *dataset.Data) ([]mustl
 		return nil, err
 	}
 	if _, cannot := set.Count(); cannot > 0 {
-		u.Warnf("%s: %s not used: an update takes must-links", u.links.Path, session.Plural(cannot, "cannot-link"))
+		u.Warnf("%s: %s not used: an update takes must-links", u.links.Path,
+			session.Plural(cannot, "cannot-link"))
 	}
 	for _, rows := range set.Chunklets() {
 		out = append(out, mustlink.Chunklet{ID: mustlink.NewChunklet, Rows: rows})
