@@ -59,9 +59,10 @@ func TestXRCAMetric(t *testing.T) {
 			c.Set(a, a, c.At(a, a)+eps*trace/d)
 		}
 		for _, l := range set.Cannot() {
+			xi, xj, count := x.Row(l.I), x.Row(l.J), float64(len(set.Cannot()))
 			for a := range d {
 				for b := range d {
-					s.Set(a, b, s.At(a, b)+(x.Row(l.I)[a]-x.Row(l.J)[a])*(x.Row(l.I)[b]-x.Row(l.J)[b])/2/float64(len(set.Cannot())))
+					s.Set(a, b, s.At(a, b)+(xi[a]-xj[a])*(xi[b]-xj[b])/2/count)
 				}
 			}
 		}
