@@ -93,6 +93,34 @@ func TestMixedTables(t *testing.T) {
 	}
 }
 
+// TestRowNumbers: a column of row numbers, which the preparation leaves out, changes nothing for the
+// commands that work without a model, whether they hold the rows in memory or not.
+func TestRowNumbers(t *testing.T) {
+	dir := commandtest.Workspace(t)
+	var text strings.Builder
+	text.WriteString("row,a,b,label\n")
+	for i := range 40 {
+		fmt.Fprintf(&text, "%d,%d.5,%d,%d\n", i, 7*(i%2)+i%3, i%5, i%2)
+	}
+	clitest.Write(t, dir, "numbered.csv", text.String())
+	for _, command := range []string{
+		"cluster -i numbered.csv -n 2 -o OUT", "cluster -i numbered.csv -n 2 --stream -o OUT",
+		"cluster -i numbered.csv -n 2 -a minibatch -o OUT",
+		"classify --train numbered.csv -i numbered.csv -o OUT",
+	} {
+		run := func(out, flags string) string {
+			o := commandtest.RunOK(t, dir, strings.ReplaceAll(command, "OUT", out)+" -q "+flags)
+			if o.Stderr != "" {
+				t.Errorf("%s: %s", command, o.Stderr)
+			}
+			return clitest.Read(t, dir, out)
+		}
+		if with, without := run("with.csv", ""), run("without.csv", "--drop row"); with != without {
+			t.Errorf("%s: labels\n%s\nwithout the column\n%s", command, with, without)
+		}
+	}
+}
+
 // runFor runs a command on a file, and returns what it wrote.
 func runFor(t *testing.T, dir, command, file, prepare string) string {
 	t.Helper()
