@@ -93,8 +93,8 @@ func TestMixedTables(t *testing.T) {
 	}
 }
 
-// TestRowNumbers: a column of row numbers, which the preparation leaves out, changes nothing for the
-// commands that work without a model, whether they hold the rows in memory or not.
+// TestRowNumbers: a column of row numbers, which the preparation leaves out, changes nothing for
+// the commands that work without a model, whether they hold the rows in memory or not.
 func TestRowNumbers(t *testing.T) {
 	dir := commandtest.Workspace(t)
 	var text strings.Builder
