@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"math/bits"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -271,7 +270,7 @@ func parseNumber(s string) (v float64, what, fix string) {
 	case errors.Is(err, strconv.ErrRange):
 		return 0, "the value " + quote(s) + " is beyond the range of float64" + wantFinite,
 			"rescale the column"
-	case err != nil && s == "?" || s == "NA" || s == "N/A" || s == "null":
+	case err != nil && IsMissing(s):
 		return 0, "the value is missing (" + quote(s) + ")" + wantFinite,
 			"fill in a number, or remove the row"
 	case err != nil && strings.Count(s, ",") == 1:
@@ -307,14 +306,3 @@ func (n *numerals) float(field []byte) (float64, error) {
 	}
 	return ParseFloat(plain)
 }
-
-// missing are the texts of cells whose value is not known: none, and the words that spreadsheets,
-// R, Python and databases write.
-var missing = []string{"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?"}
-
-// Missing returns the texts that [IsMissing] is true of, the empty one first.
-func Missing() []string { return slices.Clone(missing) }
-
-// IsMissing reports whether a cell of text means that its value is not known: it is empty, or one
-// of the words that CSV files have for it. The cell is without white space around it.
-func IsMissing(cell string) bool { return slices.Contains(missing, cell) }

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -10,18 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/mustlink/mustlink/engine/fault"
-)
-
-// Exit codes, on which calling programs rely. After a signal the code is 128 and the number of the
-// signal, as shells have it: 143 after kill.
-const (
-	ExitOK          = 0
-	ExitFailed      = 1
-	ExitInput       = 2
-	ExitInterrupted = exitSignal + int(syscall.SIGINT) // after Ctrl-C
-	exitSignal      = 128
 )
 
 // Run runs a program's command line and returns the exit code. A first signal stops it after the
@@ -48,20 +35,6 @@ func Run(root *cobra.Command) int {
 		fmt.Fprintln(os.Stderr, root.Name()+": "+message)
 	}
 	return code
-}
-
-// ExitCode distinguishes the caller's mistakes, interruptions and other errors.
-func ExitCode(ctx context.Context, err error) int {
-	var by *Interruption
-	switch {
-	case err == nil:
-		return ExitOK
-	case errors.As(context.Cause(ctx), &by) && errors.Is(err, context.Canceled):
-		return exitSignal + int(by.Signal)
-	case fault.IsInput(err):
-		return ExitInput
-	}
-	return ExitFailed
 }
 
 // IsTerminal reports whether w is a terminal. It counts every character device as one except the
