@@ -31,7 +31,7 @@ build: ## build bin/mustlink: netlib if pkg-config finds openblas and lapacke, o
 
 # make lint vets all three builds, and checks that generated files are up to date.
 test: ## test the default build
-	$(GO) test -vet=off ./...
+	$(GO) test -vet=off -timeout 30m ./...
 
 # The numerical packages: those whose tests depend on the kernels or on the backends, except the
 # tests of files, pipes and messages (filestest). The other packages are the same in every build:
@@ -40,10 +40,10 @@ COMPUTING = list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | grep -v '
 	sed -nE 's,^([^ ]+)\.test .*github\.com/mustlink/mustlink/(asm|blas)([ /].*)?$$,\1,p'
 
 test-netlib: ## test the numerical packages on OpenBLAS and LAPACKE
-	$(GO) test -vet=off -tags netlib $$($(GO) $(COMPUTING))
+	$(GO) test -vet=off -timeout 30m -tags netlib $$($(GO) $(COMPUTING))
 
 test-purego: ## test the numerical packages without assembly and cgo
-	$(PUREGO) test -vet=off $(PURETAGS) $$($(PUREGO) $(COMPUTING))
+	$(PUREGO) test -vet=off -timeout 30m $(PURETAGS) $$($(PUREGO) $(COMPUTING))
 
 test-all: test test-netlib test-purego ## test all three builds
 
@@ -109,7 +109,7 @@ bench-build: ## build bin/mustlink-bench, the measurements, in the same build as
 	$(LAB_BUILD)/mustlink-bench $(TAGFLAG) ./mustlink-bench
 
 test-bench: ## test the laboratory, default build
-	cd $(LABORATORY) && $(GO) test -vet=off $(if $(LAB_TAGS),-tags $(LAB_TAGS)) $(LAB_PACKAGES)
+	cd $(LABORATORY) && $(GO) test -vet=off -timeout 30m $(if $(LAB_TAGS),-tags $(LAB_TAGS)) $(LAB_PACKAGES)
 
 lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the laboratory; make lint checks its formatting
 	cd $(LABORATORY) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
@@ -158,7 +158,7 @@ build-beam: ## build bin/mustlink-beam, the default build
 	cd $(BEAM) && $(GO) build -o $(CURDIR)/$(BIN)/mustlink-beam .
 
 test-beam: ## test the scale-out command, default build
-	cd $(BEAM) && $(GO) test -vet=off ./...
+	cd $(BEAM) && $(GO) test -vet=off -timeout 30m ./...
 
 lint-beam: ## vet, staticcheck and go.mod of the scale-out command; make lint checks its formatting
 	cd $(BEAM) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
