@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/algorithms/krca"
@@ -409,7 +410,7 @@ func TestRawWithoutLinks(t *testing.T) {
 // the reason.
 func TestChosen(t *testing.T) {
 	table, pairs := problem(t, 40)
-	choice := try(catalog.Choose(pairs, catalog.Lesson{}))
+	choice := try(catalog.Choose(pairs, algorithms.Lesson{}))
 	want := try(mustlink.Fit(t.Context(), table, pairs))
 	got := try(mustlink.Fit(t.Context(), table, pairs, mustlink.Chosen(choice)))
 	if a, b := got.Describe(), want.Describe(); a.Method != b.Method || a.Chosen != b.Chosen ||

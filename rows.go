@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -18,9 +19,10 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
-// RowSource gives rows a block at a time. It is for programs that work in the engine room.
+// RowSource gives rows a block at a time. It is for programs that work with internal packages.
 type RowSource struct {
 	// Rows is their number, -1 when it is not known before the end.
 	Rows int
@@ -39,8 +41,8 @@ type Block struct {
 
 // Rows computes the coordinates of rows that are read a block at a time, so that their number is
 // bounded by the disk and not by memory. The size of the blocks depends on the width of the rows
-// and on the memory limit of the model, and the coordinates are those of [Model.Embed] to the
-// bit. It is for programs that work in the engine room.
+// and on the memory limit of the model, and the coordinates are bit-identical to those
+// of [Model.Embed]. It is for programs that work with internal packages.
 type Rows struct {
 	Model *Model
 	// Open begins to read the rows, from the first one on. It is called each time that they are
@@ -128,7 +130,7 @@ func (r *Rows) All(ctx context.Context) iter.Seq2[blas.Matrix, error] {
 // EachBlock returns a function that returns what f makes of each block of rows, and then io.EOF.
 // f works on one block while the caller works with the result of the one before. The caller must
 // call stop. Errors of f are about the rows and the file of the block. It is for programs that
-// work in the engine room.
+// work with internal packages.
 func EachBlock[T any](ctx context.Context, r *Rows,
 	f func(context.Context, Block) (T, error)) (next func() (T, error), stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -155,7 +157,7 @@ func EachBlock[T any](ctx context.Context, r *Rows,
 
 // Coordinates prepares the rows of d and returns their coordinates, a row of [Model.Dim] columns
 // for each, in one block. Errors are those of [Model.Embed], with the name of d. It is for
-// programs that work in the engine room.
+// programs that work with internal packages.
 func (m *Model) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
 	x, err := m.Prepared(d)
 	if err != nil {
@@ -166,7 +168,7 @@ func (m *Model) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, 
 }
 
 // Prepared returns the rows of d as the metric takes them: prepared as the training rows were. It
-// is for programs that work in the engine room.
+// is for programs that work with internal packages.
 func (m *Model) Prepared(d *dataset.Data) (points.Points, error) {
 	if !m.Learned() && m.fitted.Features == nil && m.fitted.Scaling == nil {
 		return d.Points, nil
@@ -177,7 +179,7 @@ func (m *Model) Prepared(d *dataset.Data) (points.Points, error) {
 // CoordinateBlocks embeds the rows of a table block by block and calls use for each block of
 // coordinates, with the number of its first row: [Model.Embed] for a program that has no room for
 // all coordinates, or another place for them. A table without rows is one block. It stops at the
-// first error of use, which it returns. It is for programs that work in the engine room.
+// first error of use, which it returns. It is for programs that work with internal packages.
 func (m *Model) CoordinateBlocks(ctx context.Context, t *Table,
 	use func(first int, y blas.Matrix) error) error {
 	if err := m.ready(ctx, "table", t); err != nil {
@@ -187,20 +189,28 @@ func (m *Model) CoordinateBlocks(ctx context.Context, t *Table,
 }
 
 // SquaredDistances returns the squared learned distance between the two rows of each pair of rows
-// that [Model.Prepared] returned; see [Model.Distances]. It is for programs that work in the
-// engine room.
+// that [Model.Prepared] returned; see [Model.Distances]. It is for programs that work with
+// internal packages.
 func (m *Model) SquaredDistances(ctx context.Context, x points.Points, pairs [][2]int) ([]float64, error) {
 	return m.fitted.Model.Distances(ctx, m.eng, x, pairs)
 }
 
 // Unlearned returns the metric of rows as they are, in which nothing was learned: their
 // coordinates are their features, and their distance is Euclidean. It prepares rows by a
-// transform, nil for none, which takes the columns with these names, nil if they have none.
+// transform, nil for none. The rows have columns with these names, nil if they have none, of which
+// a preparation by columns takes its own.
 // Unlike a model of the method raw it takes rows of any width, and Dim is 0; it cannot be saved.
 // Sequences and Gram matrices have no coordinates, which is a *fault.DataError. It is for
-// programs that work in the engine room.
+// programs that work with internal packages.
 func Unlearned(eng *engine.Engine, features []string, by dataset.Transform) *Model {
-	return NewModel(&catalog.Fitted{Model: unlearned{}, Features: features, Scaling: by}, eng)
+	f := &catalog.Fitted{Model: unlearned{}, Features: features, Scaling: by}
+	if some := prepare.ByColumn(by); some != nil {
+		f.Features = some.Columns()
+		f.LeftOut = slices.DeleteFunc(slices.Clone(features), func(name string) bool {
+			return slices.Contains(f.Features, name)
+		})
+	}
+	return NewModel(f, eng)
 }
 
 // Learned reports whether the metric is that of a model, and not one of [Unlearned].

@@ -316,7 +316,7 @@ func (t *Table) transformed(by dataset.Transform, remarks []string) (*Table, err
 	data := *t.raw
 	var err error
 	if some := prepare.ByColumn(by); some != nil {
-		data.Points, err = Unlearned(nil, some.Columns(), by).Prepared(t.raw)
+		data.Points, err = Unlearned(nil, t.raw.Features, by).Prepared(t.raw)
 		data.Features = some.Outputs()
 	} else {
 		data.Points, err = by.Apply(t.raw.Points)

@@ -109,9 +109,6 @@ func (m Method) check(p learner.Method, c algorithms.Common) error {
 	return c.Lesson.For(m.About)
 }
 
-// Lesson is what there is to learn from besides links.
-type Lesson = algorithms.Lesson
-
 // Methods returns all methods, in the order of display.
 func Methods() []Method { return slices.Clone(methods()) }
 

@@ -329,6 +329,6 @@ func (o *fitOptions) method(name string, l *Links) (catalog.Method, error) {
 				Want: "none with the method auto, as parameters belong to a method"}
 	}
 	choice, err := catalog.Choose(nil,
-		catalog.Lesson{Triplets: l.triplets(), Quadruplets: o.quadruplets(), Targets: o.Targets})
+		algorithms.Lesson{Triplets: l.triplets(), Quadruplets: o.quadruplets(), Targets: o.Targets})
 	return choice.Method, err
 }

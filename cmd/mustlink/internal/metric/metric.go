@@ -26,7 +26,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/session"
 )
 
@@ -58,20 +57,12 @@ func Open(ctx context.Context, s *session.Session, models ...string) (*Metric, e
 // Name returns the method of the model, or "raw".
 func (m *Metric) Name() string { return m.Record().Model.Method() }
 
-// Preparing makes the metric prepare rows by a transform if there is no model, which has its own.
-// The rows have these columns. A preparation by columns takes its own among them.
+// Preparing makes the metric prepare rows with these columns by a transform if there is no model,
+// which has its own.
 func (m *Metric) Preparing(features []string, by dataset.Transform) {
-	if m.Learned() {
-		return
+	if !m.Learned() {
+		m.Model = mustlink.Unlearned(m.Eng, features, by)
 	}
-	taken := features
-	if some := prepare.ByColumn(by); some != nil {
-		taken = some.Columns()
-	}
-	m.Model = mustlink.Unlearned(m.Eng, taken, by)
-	m.Record().LeftOut = slices.DeleteFunc(slices.Clone(features), func(name string) bool {
-		return slices.Contains(taken, name)
-	})
 }
 
 // NeedModel makes the metric that of a model of method raw if no model was named: of the rows of d
@@ -108,17 +99,15 @@ func (m *Metric) Read(ctx context.Context, d *source.Data) (*dataset.Data, error
 
 // Coordinates returns the coordinates of the rows of d in the metric.
 func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
-	if m.Learned() {
-		return m.Model.Coordinates(ctx, d)
-	}
 	x, err := m.Prepared(d)
-	if err == nil {
+	if err == nil && !m.Learned() {
 		err = haveCoordinates(d.Name, x)
 	}
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	return mustlink.Unlearned(m.Eng, nil, nil).Coordinates(ctx, &dataset.Data{Name: d.Name, Points: x})
+	y, err := m.Record().Model.Embed(ctx, m.Eng, x)
+	return y, fault.InFile(err, d.Name)
 }
 
 // Raw returns points as a matrix, for the tools that work on coordinates.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/algorithms/selection"
@@ -269,7 +270,7 @@ func (c *fitCommand) choose() (err error) {
 }
 
 // chooseFor chooses the method for links and other lessons.
-func (c *fitCommand) chooseFor(set *links.Set, lesson catalog.Lesson) (err error) {
+func (c *fitCommand) chooseFor(set *links.Set, lesson algorithms.Lesson) (err error) {
 	if c.choice, err = catalog.Choose(set, lesson); err != nil {
 		return err
 	}
@@ -316,7 +317,7 @@ func methodError(err error, params map[string]string) error {
 }
 
 // read reads data, links and comparisons, and warns about what is odd in them.
-func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set, lesson catalog.Lesson,
+func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set, lesson algorithms.Lesson,
 	err error) {
 	if d, err = c.data.ReadAtLeastTwo(ctx, c.Session); err != nil {
 		return nil, nil, lesson, err

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/selection"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -156,7 +157,7 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 	if o.Incumbent != nil {
 		r.Incumbent, r.Margin = o.Incumbent.String(), o.Margin
 	}
-	if r.Model, err = c.learn(ctx, eng, chosen.Best, table, set, catalog.Lesson{},
+	if r.Model, err = c.learn(ctx, eng, chosen.Best, table, set, algorithms.Lesson{},
 		chosen.Verdict()); err != nil {
 		return err
 	}

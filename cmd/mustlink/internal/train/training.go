@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/selection"
 	"github.com/mustlink/mustlink/algorithms/verdict"
@@ -126,7 +127,7 @@ func (t *training) stopIfStrict() error {
 // learn fits the chosen candidate, writes the model and reports. judged is the verdict of a search,
 // nil for none.
 func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selection.Candidate,
-	table *mustlink.Table, set *links.Set, lesson catalog.Lesson, judged *mustlink.Verdict,
+	table *mustlink.Table, set *links.Set, lesson algorithms.Lesson, judged *mustlink.Verdict,
 	more ...mustlink.Option) (*fitReport, error) {
 	begin := time.Now()
 	bar := t.Progress()
@@ -205,7 +206,7 @@ type fitReport struct {
 }
 
 // reportOf describes a fit and its input.
-func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson catalog.Lesson,
+func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson algorithms.Lesson,
 	took time.Duration) *fitReport {
 	about := m.Describe()
 	r := &fitReport{
@@ -319,7 +320,7 @@ func (l *lessonFlags) given() bool {
 }
 
 // kinds returns a lesson of the kinds that are given, without their content.
-func (l *lessonFlags) kinds() (out catalog.Lesson) {
+func (l *lessonFlags) kinds() (out algorithms.Lesson) {
 	if l.triplets.path != "" {
 		out.Triplets = []links.Triplet{}
 	}
@@ -363,7 +364,7 @@ func (l *lessonFlags) inputs(check *session.Checks) {
 
 // read reads the comparisons and targets about the rows of d.
 func (l *lessonFlags) read(ctx context.Context, s *session.Session, by *source.Links,
-	d *dataset.Data) (out catalog.Lesson, err error) {
+	d *dataset.Data) (out algorithms.Lesson, err error) {
 	if out.Triplets, err = l.triplets.readFor(ctx, s, by, d); err != nil {
 		return out, err
 	}
