@@ -300,7 +300,18 @@ func (f field) inRange(v float64) bool {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return false
 	}
-	for text := range strings.SplitSeq(f.bounds(), ",") {
+	return within(v, f.bounds())
+}
+
+// InRange reports whether a text is a number within bounds such as "> 0, <= 1".
+func InRange(text, bounds string) bool {
+	v, err := strconv.ParseFloat(text, 64)
+	return err == nil && within(v, bounds)
+}
+
+// within reports whether v satisfies bounds, separated by commas.
+func within(v float64, bounds string) bool {
+	for text := range strings.SplitSeq(bounds, ",") {
 		if text = strings.TrimSpace(text); text != "" && !holds(text, v) {
 			return false
 		}

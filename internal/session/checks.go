@@ -40,6 +40,7 @@ func (s *Session) Checked(check func(c *Checks, args []string),
 	work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c := s.Check(cmd)
+		c.Err = usage.CheckFlags(cmd)
 		if check(c, args); c.Err != nil {
 			return c.Err
 		}
@@ -66,12 +67,6 @@ func (c *Checks) AtLeast(flag string, value, least int) {
 	c.Refuse(value < least, "%s is %d: want a number >= %d", flag, value, least)
 }
 
-// Share refuses a share of matching pairs that is not one; 0 is none.
-func (c *Checks) Share(v float64) {
-	c.Refuse(c.Cmd.Flags().Changed("share") && !(v > 0 && v < 1), "--share is %v: want a number > 0 and < 1",
-		v)
-}
-
 // OneOf refuses a word that is not one of the choices.
 func (c *Checks) OneOf(flag, value string, choices []string) {
 	if c.Err == nil && !slices.Contains(choices, value) {
@@ -83,10 +78,7 @@ func (c *Checks) OneOf(flag, value string, choices []string) {
 // description of its value.
 func (c *Checks) Required(names ...string) {
 	for _, name := range names {
-		f := c.Cmd.Flags().Lookup(name)
-		given := f.Changed && f.Value.String() != ""
-		c.Refuse(!given, "%s is missing: want %s %s", usage.FlagName(f), usage.FlagUsage(f),
-			usage.HelpHint(c.Cmd))
+		c.Do(func() error { return usage.MissingFlag(c.Cmd, c.Cmd.Flags().Lookup(name)) })
 	}
 }
 

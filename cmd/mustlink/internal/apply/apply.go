@@ -113,17 +113,17 @@ of which the coordinates of mustlink embed may hold only a share. The extension 
 		Args: usage.Positional(1, 1, "MODEL"),
 		RunE: s.Checked(g.check, g.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	g.data.Flags(cmd)
-	f.StringVarP(&g.other, "input2", "j", "",
+	f.String(&g.other, "input2,j", "",
 		"the file of `DATA2`, for the columns of the matrix (default: DATA)")
-	f.StringVarP(&g.out, "output", "o", "", "the file `OUT` to write; - for standard output")
+	f.String(&g.out, "output,o", "", "the file `OUT` to write; - for standard output")
+	f.Required("input", "output")
 	return cmd
 }
 
 // check finds mistakes that do not require reading anything.
 func (g *gramCommand) check(check *session.Checks, args []string) {
-	check.Required("input", "output")
 	check.Refuse(g.other != "" && g.data.Gram,
 		"-j and --gram are given together: want vectors for a kernel between two files")
 	check.Models(args)
@@ -201,25 +201,22 @@ texts. JSON and SQL are for linear maps alone.`,
 		Args: usage.Positional(1, 1, "MODEL"),
 		RunE: s.Checked(e.check, e.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	e.precision.Flag(f, "an ONNX graph")
-	f.StringVar(&e.dialect, "sql", "",
-		"the `DIALECT` of .sql: "+strings.Join(export.Dialects(), ", ")+" (default "+export.Dialects()[0]+")")
-	f.StringVar(&e.format, "format", "", "the `FORMAT`, onnx, json or sql, instead of the extension of OUT")
-	f.StringVarP(&e.out, "output", "o", "", "the file `OUT` to write; - for standard output")
+	f.String(&e.dialect, "sql", "",
+		"the `DIALECT` of .sql: "+strings.Join(export.Dialects(), ", ")+" (default "+export.Dialects()[0]+")",
+		usage.OneOf(export.Dialects()...))
+	f.String(&e.format, "format", "", "the `FORMAT`, onnx, json or sql, instead of the extension of OUT",
+		usage.OneOf(export.Formats()...))
+	f.String(&e.out, "output,o", "", "the file `OUT` to write; - for standard output")
+	f.Required("output")
 	return cmd
 }
 
 // check finds mistakes that do not require reading anything.
 func (e *exportCommand) check(check *session.Checks, args []string) {
-	check.Required("output")
-	check.Do(e.precision.Check)
-	if e.dialect != "" {
-		check.OneOf("--sql", e.dialect, export.Dialects())
-	}
 	check.Models(args)
 	if check.Cmd.Flags().Changed("format") {
-		check.OneOf("--format", e.format, export.Formats())
 	} else {
 		check.Refuse(e.out == session.Stream,
 			"-o is \"-\", which has no extension: want --format onnx, json or sql")

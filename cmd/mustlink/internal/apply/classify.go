@@ -46,16 +46,17 @@ written block by block, also from a pipe: their number is bounded by the disk, n
 		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: s.Checked(c.check, c.run),
 	}
-	f := cmd.Flags()
-	f.StringVar(&c.train, "train", "", "the file of `DATA` with labels, in a format as for -i")
-	f.StringVar(&c.trainLabels, "train-labels", "", "`FILE` of labels, as for --labels, if --train has none")
-	f.StringVarP(&c.data.Path, "input", "i", "",
+	f := usage.FlagsOf(cmd)
+	f.String(&c.train, "train", "", "the file of `DATA` with labels, in a format as for -i")
+	f.String(&c.trainLabels, "train-labels", "", "`FILE` of labels, as for --labels, if --train has none")
+	f.String(&c.data.Path, "input,i", "",
 		"the file of `DATA` to classify: "+session.InputEndings()+"; - for standard input")
 	c.data.ReadingFlags(cmd)
 	c.data.LabelFlags(cmd)
-	f.IntVar(&c.neighbors, "neighbors", 4, "number of nearest neighbors that vote")
+	f.Int(&c.neighbors, "neighbors", 4, "number of nearest neighbors that vote", usage.Range(">= 1"))
 	c.preparing.Flags(cmd, "without MODEL: ")
-	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
+	f.String(&c.out, "output,o", "", "the file of `LABELS` to write; - for standard output")
+	f.Required("train", "input", "output")
 	return cmd
 }
 
@@ -72,8 +73,6 @@ type classifyReport struct {
 
 // check finds mistakes that do not require reading anything.
 func (c *classifyCommand) check(check *session.Checks, args []string) {
-	check.Required("train", "input", "output")
-	check.AtLeast("--neighbors", c.neighbors, 1)
 	c.preparing.Check(check, len(args) > 0, &c.data)
 	check.Models(args)
 	check.Input("--train", c.train)

@@ -102,31 +102,32 @@ If DATA has labels, the summary scores the clusters against them.`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: s.Checked(c.check, c.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
-	f.IntVarP(&c.k, "clusters", "n", 0, "number of clusters")
-	f.StringVarP(&c.algorithm, "algorithm", "a", "",
-		"`"+strings.Join(algorithmNames(), "|")+"` (default kmeans; constrained with -c)")
+	f.Int(&c.k, "clusters,n", 0, "number of clusters", usage.Range(">= 1"))
+	f.String(&c.algorithm, "algorithm,a", "",
+		"`"+strings.Join(algorithmNames(), "|")+"` (default kmeans; constrained with -c)",
+		usage.OneOf(algorithmNames()...))
 	c.links.Flags(cmd)
-	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL` of -a kernel without MODEL (default linear)")
-	f.StringVar(&c.metric, "metric", mpckMetrics()[0],
-		"`METRIC` of -a mpck: "+strings.Join(mpckMetrics(), ", ")+" (one for each cluster)")
-	f.Float64Var(&c.weight, "weight", 1,
-		"price of a violated link of weight 1; for -a pck in units of the points' variance")
+	f.String(&c.kernel, "kernel,k", "", "`KERNEL` of -a kernel without MODEL (default linear)")
+	f.String(&c.metric, "metric", mpckMetrics()[0],
+		"`METRIC` of -a mpck: "+strings.Join(mpckMetrics(), ", ")+" (one for each cluster)",
+		usage.OneOf(mpckMetrics()...))
+	f.Float(&c.weight, "weight", 1,
+		"price of a violated link of weight 1; for -a pck in units of the points' variance", usage.Range("> 0"))
 	c.preparing.Flags(cmd, "without MODEL: ")
-	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "number of starts; the best result is kept")
-	usage.SeedFlag(f, &c.seed)
-	f.BoolVar(&c.stream, "stream", false,
+	f.Int(&c.restarts, "restarts", cluster.DefaultRestarts, "number of starts; the best result is kept",
+		usage.Range(fmt.Sprintf(">= 1, <= %d", cluster.MaxRestarts), fmt.Sprintf("1 to %d", cluster.MaxRestarts)))
+	f.Seed(&c.seed)
+	f.Bool(&c.stream, "stream", false,
 		"for -a kmeans: read the rows several times instead of keeping them in memory; the default if they "+
 			"take more than a third of --memory-limit")
-	f.IntVar(&c.passes, "passes", 1, "how many times -a minibatch reads the rows to learn")
-	f.StringVar(&c.centers, "centers", "",
+	f.Int(&c.passes, "passes", 1, "how many times -a minibatch reads the rows to learn", usage.Range(">= 1"))
+	f.String(&c.centers, "centers", "",
 		"`FILE` of centers, one in each row (.csv, .npy): assign rows to the nearest center, without learning")
-	f.StringVar(&c.saveTo, "save-centers", "", "`FILE` to write the centers to (.csv, .npy), for --centers")
-	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
-	usage.CompleteWith(cmd, "algorithm", algorithmNames()...)
-	usage.CompleteWith(cmd, "metric", mpckMetrics()...)
+	f.String(&c.saveTo, "save-centers", "", "`FILE` to write the centers to (.csv, .npy), for --centers")
+	f.String(&c.out, "output,o", "", "the file of `LABELS` to write; - for standard output")
 	topics.CompleteKernels(cmd)
 	return cmd
 }
@@ -261,20 +262,12 @@ func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 			c.algorithm = algConstrained
 		}
 	}
-	check.OneOf("-a, --algorithm", c.algorithm, algorithmNames())
-	check.OneOf("--metric", c.metric, mpckMetrics())
-	if c.centers == "" || given("clusters") {
-		check.AtLeast("-n, --clusters", c.k, 1)
-	}
-	check.Refuse(c.restarts < 1 || c.restarts > cluster.MaxRestarts, "--restarts is %d: want 1 to %d",
-		c.restarts, cluster.MaxRestarts)
 	check.Refuse(c.usesLinks() && c.links.Path == "", "-a %s is given without links: want -c LINKS %s",
 		c.algorithm, usage.HelpHint(check.Cmd))
 	check.Refuse(!c.usesLinks() && c.links.Path != "",
 		"-c is given, but -a %s uses no links: want -a constrained, pck or mpck", c.algorithm)
 	check.Refuse(given("metric") && c.algorithm != algMPCK, "--metric is for -a mpck, not %s", c.algorithm)
 	check.Refuse(given("weight") && !c.penalized(), "--weight is for -a pck and mpck, not %s", c.algorithm)
-	check.Refuse(!(c.weight > 0), "--weight is %v: want a number > 0", c.weight)
 	check.Refuse(c.kernel != "" && (model || c.algorithm != algKernel),
 		"-k is for -a kernel without MODEL: want no -k")
 	if c.centers != "" || c.saveTo != "" || !source.CanReadTwice(c.data.Path) {
@@ -298,7 +291,6 @@ func (c *clusterCommand) checkStream(check *session.Checks, model bool) {
 	}
 	check.Refuse(given("passes") && c.algorithm != algMiniBatch, "--passes is for -a minibatch, not %s",
 		c.algorithm)
-	check.AtLeast("--passes", c.passes, 1)
 	check.Refuse(c.stream && c.algorithm != algKMeans, "--stream is for -a kmeans, not %s", c.algorithm)
 	check.Refuse(c.saveTo != "" && (c.algorithm == algKernel || c.penalized()),
 		"--save-centers is given, but the clusters of -a %s are not those of the nearest centers: want -a "+

@@ -55,18 +55,18 @@ those from a pipe are kept in memory.`,
 		Args: usage.Positional(0, 1, "MODEL"),
 		RunE: s.Checked(d.check, d.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	d.data.Flags(cmd)
 	d.preparing.Flags(cmd, "without MODEL: ")
-	f.StringVar(&d.pairs.Path, "pairs", "", "`PAIRS`: a CSV with the columns i and j")
+	f.String(&d.pairs.Path, "pairs", "", "`PAIRS`: a CSV with the columns i and j")
 	d.pairs.ByFlag(cmd)
-	f.StringVarP(&d.out, "output", "o", "", "the file `OUT` to write, one column; - for standard output")
+	f.String(&d.out, "output,o", "", "the file `OUT` to write, one column; - for standard output")
+	f.Required("input", "pairs", "output")
 	return cmd
 }
 
 // check finds mistakes that do not require reading anything.
 func (d *distanceCommand) check(check *session.Checks, args []string) {
-	check.Required("input", "pairs", "output")
 	check.Models(args)
 	d.preparing.Check(check, len(args) > 0, &d.data)
 	d.data.Check(check)

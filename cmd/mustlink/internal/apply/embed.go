@@ -60,16 +60,15 @@ with the spectral prior), lleratio, itml, kpca, and all linear methods.`,
 		RunE: s.Checked(e.check, e.run),
 	}
 	e.data.Flags(cmd)
-	e.precision.Flag(cmd.Flags(), "the computation")
-	cmd.Flags().StringVarP(&e.out, "output", "o", "",
+	e.precision.Flag(usage.FlagsOf(cmd), "the computation")
+	usage.FlagsOf(cmd).String(&e.out, "output,o", "",
 		"the file `OUT` to write, n x dim; - for standard output")
+	usage.FlagsOf(cmd).Required("input", "output")
 	return cmd
 }
 
 // check finds mistakes that do not require reading anything.
 func (e *embedCommand) check(check *session.Checks, args []string) {
-	check.Required("input", "output")
-	check.Do(e.precision.Check)
 	check.Models(args)
 	e.data.Check(check)
 	check.Matrix("-o, --output", e.out, e.data.Format)

@@ -65,15 +65,16 @@ written block by block, also from a pipe.`,
 		Args: usage.Positional(1, 1, "MODEL"),
 		RunE: s.Checked(c.check, c.run),
 	}
-	f := cmd.Flags()
-	f.StringVar(&c.train, "train", "", "the file of `DATA` to search in, in a format as for -i")
-	f.StringVarP(&c.data.Path, "input", "i", "",
+	f := usage.FlagsOf(cmd)
+	f.String(&c.train, "train", "", "the file of `DATA` to search in, in a format as for -i")
+	f.String(&c.data.Path, "input,i", "",
 		"the file of `NEW` rows: "+session.InputEndings()+"; - for standard input")
 	c.data.ReadingFlags(cmd)
 	c.names.ByFlag(cmd)
-	f.IntVarP(&c.k, "neighbors", "k", 10, "number `K` of neighbors of each row")
+	f.Int(&c.k, "neighbors,k", 10, "number `K` of neighbors of each row", usage.Range(">= 1"))
 	c.indexed.flags(cmd)
-	f.StringVarP(&c.out, "output", "o", "", "the file `OUT` to write; - for standard output")
+	f.String(&c.out, "output,o", "", "the file `OUT` to write; - for standard output")
+	f.Required("train", "input", "output")
 	return cmd
 }
 
@@ -90,12 +91,9 @@ type neighborsReport struct {
 
 // check finds mistakes that do not require reading anything.
 func (c *neighborsCommand) check(check *session.Checks, args []string) {
-	check.Required("train", "input", "output")
-	check.AtLeast("-k, --neighbors", c.k, 1)
 	check.Models(args)
 	check.Input("--train", c.train)
 	c.data.Check(check)
-	c.names.CheckBy(check)
 	c.indexed.check(check)
 	if !c.byID() {
 		check.Matrix("-o, --output", c.out, c.data.Format)
@@ -281,24 +279,20 @@ type indexed struct {
 }
 
 func (x *indexed) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&x.approximate, "approximate", "",
-		"search by an index, with `recall=R`: the share of the exact neighbors to find, > 0 and <= 1")
-	f.StringVar(&x.path, "index", "",
-		"with --approximate: `FILE` of the index, which is written if it does not exist")
-	usage.SeedFlag(f, &x.seed)
+	f := usage.FlagsOf(cmd)
+	f.String(&x.approximate, "approximate", "",
+		"search by an index, with `recall=R`: the share of the exact neighbors to find, > 0 and <= 1",
+		usage.Complete("recall=.95"))
+	f.String(&x.path, "index", "",
+		"with --approximate: `FILE` of the index, which is written if it does not exist",
+		usage.Needs("approximate"))
+	f.Seed(&x.seed, usage.Needs("approximate"))
 	f.Lookup("seed").Usage = "with --approximate: seed of the cells and samples of a new index"
-	usage.CompleteWith(cmd, "approximate", "recall=.95")
 }
 
 // check finds mistakes in the flags.
 func (x *indexed) check(check *session.Checks) {
-	given := check.Cmd.Flags().Changed("approximate")
-	for _, name := range []string{"index", "seed"} {
-		check.Refuse(!given && check.Cmd.Flags().Changed(name),
-			"--%s is given without --approximate: want both, or neither", name)
-	}
-	if !given {
+	if !check.Cmd.Flags().Changed("approximate") {
 		return
 	}
 	text, named := strings.CutPrefix(x.approximate, "recall=")

@@ -66,47 +66,39 @@ number that it would have.`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: s.Checked(p.check, p.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	p.data.Flags(cmd)
 	p.rows.ByFlag(cmd)
-	f.Float64Var(&p.threshold, "threshold", 0, "the largest distance `D` of a pair")
-	f.Float64Var(&p.precision, "precision", 0, "the precision `P` of the threshold, by the calibration")
-	f.Float64Var(&p.recall, "recall", 0, "the recall `R` of the threshold, by the calibration")
-	f.Float64Var(&p.share, "share", 0,
-		"the share `S` of matching pairs among those to judge (default: that of the calibration)")
-	f.IntVar(&p.neighbors, "neighbors", 0,
-		"only pairs with a row among the `K` nearest of the other (default: all)")
-	f.IntVar(&p.most, "max-pairs", usualPairs, "refuse to find more than `N` pairs")
+	f.Float(&p.threshold, "threshold", 0, "the largest distance `D` of a pair",
+		usage.Range(">= 0"), usage.Excludes("precision", "recall"))
+	f.Float(&p.precision, "precision", 0, "the precision `P` of the threshold, by the calibration",
+		usage.Range("> 0, <= 1"), usage.Excludes("recall"))
+	f.Float(&p.recall, "recall", 0, "the recall `R` of the threshold, by the calibration",
+		usage.Range("> 0, <= 1"))
+	f.Float(&p.share, "share", 0,
+		"the share `S` of matching pairs among those to judge (default: that of the calibration)",
+		usage.Range("> 0, < 1"))
+	f.Int(&p.neighbors, "neighbors", 0,
+		"only pairs with a row among the `K` nearest of the other (default: all)", usage.Range(">= 1"))
+	f.Int(&p.most, "max-pairs", usualPairs, "refuse to find more than `N` pairs", usage.Range(">= 1"))
 	p.preparing.Flags(cmd, "without MODEL: ")
-	f.StringVarP(&p.out, "output", "o", "", "the file of `PAIRS` to write; - for standard output")
+	f.String(&p.out, "output,o", "", "the file of `PAIRS` to write; - for standard output")
+	f.Required("input", "output")
 	return cmd
 }
 
 // check finds mistakes that do not require reading anything.
 func (p *pairsCommand) check(check *session.Checks, args []string) {
-	check.Required("input", "output")
-	check.Exclusive("threshold", "precision", "recall")
 	flags := check.Cmd.Flags()
 	check.Refuse(!flags.Changed("threshold") && !flags.Changed("precision") && !flags.Changed("recall"),
 		"the threshold is missing: want --threshold, --precision or --recall %s", usage.HelpHint(check.Cmd))
-	check.Refuse(!(p.threshold >= 0), "--threshold is %v: want a number >= 0", p.threshold)
-	for _, name := range []string{"precision", "recall"} {
-		v, _ := flags.GetFloat64(name)
-		check.Refuse(flags.Changed(name) && !(v > 0 && v <= 1), "--%s is %v: want a number > 0 and <= 1",
-			name, v)
-	}
-	check.Share(p.share)
 	for _, name := range []string{"precision", "recall", "share"} {
 		check.Refuse(len(args) == 0 && flags.Changed(name), "--%s is given without MODEL: want --threshold "+
 			"alone, or a model of mustlink calibrate", name)
 	}
 	p.preparing.Check(check, len(args) > 0, &p.data)
-	check.Refuse(flags.Changed("neighbors") && p.neighbors < 1, "--neighbors is %d: want a number >= 1",
-		p.neighbors)
-	check.AtLeast("--max-pairs", p.most, 1)
 	check.Models(args)
 	p.data.Check(check)
-	p.rows.CheckBy(check)
 	check.Output("-o, --output", p.out)
 }
 

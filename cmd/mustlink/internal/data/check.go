@@ -51,7 +51,9 @@ and 0 if there are none or only warnings.`,
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
 	c.preparing.Flags(cmd, "")
-	cmd.Flags().IntVar(&c.max, "max", 100, "list at most this many problems of each file")
+	usage.FlagsOf(cmd).Int(&c.max, "max", 100, "list at most this many problems of each file",
+		usage.Range(">= 1"))
+	usage.FlagsOf(cmd).Required("input")
 	return cmd
 }
 
@@ -102,11 +104,8 @@ func (c *checkCommand) run(ctx context.Context, _ []string) error {
 }
 
 func (c *checkCommand) check(check *session.Checks, _ []string) {
-	check.Required("input")
 	check.Refuse(c.data.Path == session.Stream || c.links.Path == session.Stream,
 		"\"-\" is standard input, but check reads files twice: want a file")
-	check.AtLeast("--max", c.max, 1)
-	c.links.CheckBy(check)
 	c.preparing.Check(check, false, &c.data)
 	c.data.Check(check)
 }

@@ -68,7 +68,7 @@ type linksCommand struct {
 
 // outputFlag defines -o.
 func (l *linksCommand) outputFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&l.out, "output", "o", "", "the file of `LINKS` to write; - for standard output")
+	usage.FlagsOf(cmd).String(&l.out, "output,o", "", "the file of `LINKS` to write; - for standard output")
 }
 
 // write writes links and reports on them.
@@ -111,19 +111,22 @@ feature is then refused: want the same --label there, or --drop.`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: s.Checked(l.check, l.run),
 	}
-	f := cmd.Flags()
-	f.StringVarP(&l.data.Path, "input", "i", "",
+	f := usage.FlagsOf(cmd)
+	f.String(&l.data.Path, "input,i", "",
 		"`DATA` with labels: "+session.InputEndings()+"; - for standard input")
 	l.data.ReadingFlags(cmd)
 	l.data.LabelFlags(cmd)
-	f.IntVar(&l.pairs, "pairs", 0, "number of must-links, and as many cannot-links")
-	f.IntVar(&l.must, "must", 0, "number of must-links")
-	f.IntVar(&l.cannot, "cannot", 0, "number of cannot-links")
-	f.Float64Var(&l.components, "components", 0,
-		"draw must-links until the number of components is this fraction of the number of rows")
-	usage.SeedFlag(f, &l.seed)
+	f.Int(&l.pairs, "pairs", 0, "number of must-links, and as many cannot-links",
+		usage.Range(">= 0"), usage.Excludes("must"), usage.Excludes("cannot"))
+	f.Int(&l.must, "must", 0, "number of must-links", usage.Range(">= 0"))
+	f.Int(&l.cannot, "cannot", 0, "number of cannot-links", usage.Range(">= 0"))
+	f.Float(&l.components, "components", 0,
+		"draw must-links until the number of components is this fraction of the number of rows",
+		usage.Excludes("pairs"), usage.Excludes("must"))
+	f.Seed(&l.seed)
 	l.links.ByFlag(cmd)
 	l.outputFlag(cmd)
+	f.Required("input", "output")
 	return cmd
 }
 
@@ -151,19 +154,10 @@ func (l *linksMakeCommand) run(ctx context.Context, _ []string) error {
 
 func (l *linksMakeCommand) check(check *session.Checks, _ []string) {
 	f := check.Cmd.Flags()
-	check.Required("input", "output")
 	l.byComponents = f.Changed("components")
-	check.Exclusive("pairs", "must")
-	check.Exclusive("pairs", "cannot")
-	check.Exclusive("components", "pairs")
-	check.Exclusive("components", "must")
 	check.Refuse(!f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !l.byComponents,
 		"the number of links is missing: want --pairs, --must and --cannot, or --components %s",
 		usage.HelpHint(check.Cmd))
-	check.AtLeast("--pairs", l.pairs, 0)
-	check.AtLeast("--must", l.must, 0)
-	check.AtLeast("--cannot", l.cannot, 0)
-	l.links.CheckBy(check)
 	l.data.Mixed = true // the rows count, not their values
 	l.data.Check(check)
 	check.Output("-o, --output", l.out)
@@ -210,12 +204,14 @@ The number of rows comes from DATA, or from -n.`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: s.Checked(l.check, l.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	l.links.Flags(cmd)
-	f.StringVarP(&l.data.Path, "input", "i", "", "the linked `DATA`; - for standard input")
+	f.String(&l.data.Path, "input,i", "", "the linked `DATA`; - for standard input",
+		usage.Excludes("rows"))
 	l.data.ReadingFlags(cmd)
-	f.IntVarP(&l.n, "rows", "n", 0, "number of rows, instead of -i")
+	f.Int(&l.n, "rows,n", 0, "number of rows, instead of -i", usage.Range(">= 1"))
 	l.outputFlag(cmd)
+	f.Required("links", "output")
 	return cmd
 }
 
@@ -240,10 +236,7 @@ func (l *linksCloseCommand) run(ctx context.Context, _ []string) error {
 }
 
 func (l *linksCloseCommand) check(check *session.Checks, _ []string) {
-	check.Required("links", "output")
-	check.Exclusive("input", "rows")
 	l.links.Check(check)
-	check.Refuse(check.Cmd.Flags().Changed("rows") && l.n < 1, "-n, --rows is %d: want a number >= 1", l.n)
 	check.Refuse(l.data.Path == "" && l.n == 0, "-i, --input is missing: want the linked data, or -n %s",
 		usage.HelpHint(check.Cmd))
 	check.Refuse(l.data.Path == "" && l.links.By == dataset.ByID,

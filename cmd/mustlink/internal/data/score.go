@@ -44,21 +44,21 @@ the ratio J of mean distances between and within classes, the AUC of distance as
 		Args: usage.Positional(0, 0, ""),
 		RunE: s.Checked(c.check, c.run),
 	}
-	f := cmd.Flags()
-	f.StringVar(&c.truth, "truth", "",
+	f := usage.FlagsOf(cmd)
+	f.String(&c.truth, "truth", "",
 		"`LABELS`: a CSV with the true labels in the column label, or other data with labels")
-	f.StringVar(&c.predicted, "predicted", "",
+	f.String(&c.predicted, "predicted", "",
 		"`LABELS`: a CSV with the predicted labels or clusters in the column label")
-	f.StringVar(&c.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
-	f.StringVar(&c.format, "format", "",
-		"`FORMAT` of an embedding without a known extension, such as csv or npy (default csv)")
-	usage.CompleteWith(cmd, "format", session.Formats()...)
+	f.String(&c.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
+	f.String(&c.format, "format", "",
+		"`FORMAT` of an embedding without a known extension, such as csv or npy (default csv)",
+		usage.Complete(session.Formats()...))
+	f.Required("truth")
 	return cmd
 }
 
 // check finds mistakes that do not require reading anything.
 func (c *scoreCommand) check(check *session.Checks, _ []string) {
-	check.Required("truth")
 	check.Refuse(c.predicted == "" && c.embedding == "",
 		"--predicted and --embedding are missing: want one of them, or both %s", usage.HelpHint(check.Cmd))
 	check.Input("--truth", c.truth)

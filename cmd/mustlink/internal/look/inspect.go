@@ -62,10 +62,11 @@ mislabeled are listed; a score is the logarithm of the odds.`,
 	}
 	i.data.Flags(cmd)
 	i.links.Flags(cmd)
-	cmd.Flags().IntVar(&i.max, "max", 20, "list at most this many violated links; --json lists all")
-	cmd.Flags().IntVar(&i.suspicious, "suspicious", 0,
-		"list the `N` most suspicious links, scored by fits without them")
-	usage.SeedFlag(cmd.Flags(), &i.seed)
+	usage.FlagsOf(cmd).Int(&i.max, "max", 20, "list at most this many violated links; --json lists all",
+		usage.Range(">= 1"))
+	usage.FlagsOf(cmd).Int(&i.suspicious, "suspicious", 0,
+		"list the `N` most suspicious links, scored by fits without them", usage.Range(">= 0"))
+	usage.FlagsOf(cmd).Seed(&i.seed)
 	return cmd
 }
 
@@ -126,8 +127,6 @@ func (i *inspectCommand) run(ctx context.Context, args []string) error {
 
 func (i *inspectCommand) check(check *session.Checks, args []string) {
 	check.Models(args)
-	check.AtLeast("--max", i.max, 1)
-	check.AtLeast("--suspicious", i.suspicious, 0)
 	check.Refuse(i.suspicious > 0 && i.links.Path == "",
 		"--suspicious is given without links: want -i and -c")
 	check.Refuse((i.data.Path == "") != (i.links.Path == ""),
@@ -309,18 +308,22 @@ Clusters are those of k-means with -n clusters (default: as many as there are la
 		Args: cobra.ArbitraryArgs,
 		RunE: s.Checked(c.check, c.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	c.Flags(cmd)
 	pictures.PlaneFlag(f, &c.Plane)
-	f.StringVar(&c.HeldOut, "held-out", "",
+	f.String(&c.HeldOut, "held-out", "",
 		"`LINKS` that no fit used: scores and importances are measured on them")
-	f.IntVarP(&c.Clusters, "clusters", "n", 0, "number of clusters (default: as many as there are labels)")
-	f.IntVar(&c.Seeds, "seeds", 5, "number of runs of k-means; scores are means over them")
-	f.IntVar(&c.Suspicious, "suspicious", 0, "also list the `N` most suspicious links, as 'inspect' does")
-	f.IntVar(&c.Features, "max-features", 64, "maximum number of features of the points on the page")
-	usage.SeedFlag(f, &c.Seed)
-	f.StringVar(&c.Title, "title", "", "`TEXT` of the title (default: the name of the data)")
-	f.StringVarP(&c.Output, "output", "o", "", "the `FILE` to write, .html; - for standard output")
+	f.Int(&c.Clusters, "clusters,n", 0, "number of clusters (default: as many as there are labels)",
+		usage.Range(">= 2"))
+	f.Int(&c.Seeds, "seeds", 5, "number of runs of k-means; scores are means over them", usage.Range(">= 1"))
+	f.Int(&c.Suspicious, "suspicious", 0, "also list the `N` most suspicious links, as 'inspect' does",
+		usage.Range(">= 0"))
+	f.Int(&c.Features, "max-features", 64, "maximum number of features of the points on the page",
+		usage.Range(">= 0"))
+	f.Seed(&c.Seed)
+	f.String(&c.Title, "title", "", "`TEXT` of the title (default: the name of the data)")
+	f.String(&c.Output, "output,o", "", "the `FILE` to write, .html; - for standard output")
+	f.Required("input", "output")
 	return cmd
 }
 
@@ -335,16 +338,10 @@ func (c *reportCommand) run(ctx context.Context, args []string) error {
 // check finds mistakes that do not require the data.
 func (c *reportCommand) check(check *session.Checks, args []string) {
 	c.Command = usage.Again(check.Cmd, args)
-	check.Required("input", "output")
-	check.AtLeast("--seeds", c.Seeds, 1)
-	check.AtLeast("--suspicious", c.Suspicious, 0)
 	check.Refuse(c.Suspicious > 0 && c.Links.Path == "", "--suspicious is given without links: want -c")
-	check.AtLeast("--max-features", c.Features, 0)
-	check.Refuse(c.Clusters < 0 || c.Clusters == 1, "-n, --clusters is %d: want a number >= 2", c.Clusters)
 	check.Ending("-o, --output", c.Output, "html")
 	check.Refuse(len(args) == 0 && c.Data.Gram,
 		"--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
-	pictures.CheckPlane(check, c.Plane)
 	check.Input("--held-out", c.HeldOut)
 	c.Preparing.Check(check, len(args) > 0, &c.Data)
 	check.Models(args)

@@ -91,32 +91,34 @@ draw how well distances between the rows of DATA, raw and under each model, dist
 			return s.Checked(p.check, p.run)(cmd, args)
 		},
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	p.Flags(cmd)
 	pictures.PlaneFlag(f, &p.plane)
 	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0, instead of a --plane")
-	f.BoolVar(&p.chunklets, "chunklets", false,
+	f.Bool(&p.chunklets, "chunklets", false,
 		"draw must-links as chunklets: one star for all points that belong together")
-	f.StringVar(&p.curve, "curve", "",
+	f.String(&p.curve, "curve", "",
 		"draw a curve instead of points: trace (the objective of MODELs), roc or recall (how well "+
-			"distances distinguish labels)")
-	f.BoolVar(&p.before, "before", false, "draw the raw points next to those of the MODEL")
-	f.BoolVar(&p.spectrum, "spectrum", false, "draw the MODEL's spectrum instead of points")
-	f.IntVar(&p.maxLinks, "max-links", 500,
-		"maximum number of links of each kind, or of chunklets, to draw; --seed chooses them")
-	usage.SeedFlag(f, &p.seed)
-	f.StringVar(&p.title, "title", "",
+			"distances distinguish labels)", usage.OneOf(curveNames()...))
+	f.Bool(&p.before, "before", false, "draw the raw points next to those of the MODEL")
+	f.Bool(&p.spectrum, "spectrum", false, "draw the MODEL's spectrum instead of points")
+	f.Int(&p.maxLinks, "max-links", 500,
+		"maximum number of links of each kind, or of chunklets, to draw; --seed chooses them",
+		usage.Range(">= 0"))
+	f.Seed(&p.seed)
+	f.String(&p.title, "title", "",
 		"`TEXT` above the drawing (default the name of the data and the method)")
-	f.Float64Var(&p.size.Width, "width", 6, "width in inches")
-	f.Float64Var(&p.size.Height, "height", 4.5, "height in inches")
-	f.IntVar(&p.size.DPI, "dpi", 150, "resolution of a PNG in dots per inch")
-	f.Float64Var(&p.pointSize, "point-size", 0,
-		"radius of points in 1/72 inch (default: by the number of points)")
-	f.BoolVar(&p.noLegend, "no-legend", false, "leave out the legend")
-	f.StringVarP(&p.out, "output", "o", "",
+	f.Float(&p.size.Width, "width", 6, "width in inches")
+	f.Float(&p.size.Height, "height", 4.5, "height in inches")
+	f.Int(&p.size.DPI, "dpi", 150, "resolution of a PNG in dots per inch")
+	f.Float(&p.pointSize, "point-size", 0,
+		"radius of points in 1/72 inch (default: by the number of points)",
+		usage.Range(">= 0, <= 100", "0 to 100"))
+	f.Bool(&p.noLegend, "no-legend", false, "leave out the legend")
+	f.String(&p.out, "output,o", "",
 		"the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
-	usage.CompleteWith(cmd, "curve", curveNames()...)
 	f.Lookup("format").Usage += "; png, svg or pdf is the format of the PICTURE (default png)"
+	f.Required("output")
 	return cmd
 }
 
@@ -192,7 +194,6 @@ func (p *plotCommand) check(check *session.Checks, args []string) {
 	if !p.spectrum {
 		check.Required("input")
 	}
-	check.Required("output")
 	check.Refuse(p.spectrum && (!model || p.Data.Path != "" || p.Links.Path != ""),
 		"--spectrum draws a MODEL: want MODEL, and neither -i nor -c")
 	check.Refuse(p.before && (!model || p.spectrum || p.dims != nil),
@@ -202,15 +203,12 @@ func (p *plotCommand) check(check *session.Checks, args []string) {
 	check.Refuse(p.dims != nil &&
 		(len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]),
 		"--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
-	pictures.CheckPlane(check, p.plane)
-	check.AtLeast("--max-links", p.maxLinks, 0)
 	check.Refuse(!model && p.Data.Gram,
 		"--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
 	check.Refuse(!model && sequences,
 		"%s contains sequences, which have no coordinates; fit a model and pass it", p.Data.Path)
 	check.Refuse(p.chunklets && p.Links.Path == "",
 		"--chunklets is given without -c: want a file of links or chunklets")
-	check.Refuse(!(p.pointSize >= 0 && p.pointSize <= 100), "--point-size is %v: want 0 to 100", p.pointSize)
 	p.Preparing.Check(check, model, &p.Data)
 	check.Do(p.checkFormat)
 	check.Models(args)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -232,15 +231,10 @@ const (
 )
 
 // PlaneFlag defines --plane.
-func PlaneFlag(f *pflag.FlagSet, plane *string) {
-	f.StringVar(plane, "plane", Neighbors,
+func PlaneFlag(f usage.Flags, plane *string) {
+	f.String(plane, "plane", Neighbors,
 		"how more than two dimensions are drawn: `neighbors|components`; in a neighbor embedding near rows "+
-			"stay near, principal components keep the shape of the whole")
-}
-
-// CheckPlane refuses another value of --plane.
-func CheckPlane(check *session.Checks, plane string) {
-	check.OneOf("--plane", plane, []string{Neighbors, Components})
+			"stay near, principal components keep the shape of the whole", usage.OneOf(Neighbors, Components))
 }
 
 // Planes draws sets of the same rows in planes that are turned to each other.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -49,15 +48,15 @@ type Data struct {
 
 // Flags defines the flags for reading points, -i first.
 func (d *Data) Flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVarP(&d.Path, "input", "i", "",
+	f := usage.FlagsOf(cmd)
+	f.String(&d.Path, "input,i", "",
 		"the file of `DATA`: "+session.InputEndings()+"; - for standard input")
 	d.ReadingFlags(cmd)
 	f.Var((*gramFlag)(d), "gram",
 		"the input is a precomputed Gram matrix (n x n; for new objects n x n_train with --gram-diagonal); "+
 			"--gram=`clip|flip` makes its negative eigenvalues 0 or positive")
 	f.Lookup("gram").NoOptDefVal = "true"
-	f.StringVar(&d.GramDiagonal, "gram-diagonal", "",
+	f.String(&d.GramDiagonal, "gram-diagonal", "",
 		"`FILE` with k(x,x) of each row of a Gram matrix (default: the diagonal when square)")
 }
 
@@ -93,33 +92,32 @@ func (g *gramFlag) Type() string { return "correction" }
 
 // ReadingFlags defines the flags that every command with data has.
 func (d *Data) ReadingFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&d.Format, "format", "",
+	f := usage.FlagsOf(cmd)
+	f.String(&d.Format, "format", "",
 		"`FORMAT` of - and of files without a known extension: "+strings.Join(session.Formats(),
-			", ")+", each also with .gz (default csv)")
-	f.StringVar(&d.Alphabet, "alphabet", "",
-		"the letters of FASTA sequences: `protein|dna|rna` or the letters themselves (default protein)")
-	f.IntVar(&d.Features, "features", 0,
+			", ")+", each also with .gz (default csv)", usage.Complete(session.Formats()...))
+	f.String(&d.Alphabet, "alphabet", "",
+		"the letters of FASTA sequences: `protein|dna|rna` or the letters themselves (default protein)",
+		usage.Complete("protein", "dna", "rna"))
+	f.Int(&d.Features, "features", 0,
 		"number of features of .svm data; 0 for the model's, or without a model the largest feature number "+
-			"in the file")
-	f.StringVar(&d.Label, "label", "", "the `COLUMN` of labels (default label, if there)")
-	f.StringVar(&d.ID, "id", "", "the `COLUMN` of ids (default id, if there)")
-	f.StringSliceVar(&d.Drop, "drop", nil, "`COLUMNS` to leave out, as names or patterns: A,total_*")
-	f.StringSliceVar(&d.Keep, "keep", nil, "`COLUMNS` to take, and no others, as names or patterns")
-	f.BoolVar(&d.Thousands, "thousands", false, "read 1,234,567 in quotes as a number")
-	f.BoolVar(&d.NoHeader, "no-header", false,
+			"in the file", usage.Range(">= 0", "a number >= 1"))
+	f.String(&d.Label, "label", "", "the `COLUMN` of labels (default label, if there)")
+	f.String(&d.ID, "id", "", "the `COLUMN` of ids (default id, if there)")
+	f.Strings(&d.Drop, "drop", "`COLUMNS` to leave out, as names or patterns: A,total_*")
+	f.Strings(&d.Keep, "keep", "`COLUMNS` to take, and no others, as names or patterns")
+	f.Bool(&d.Thousands, "thousands", false, "read 1,234,567 in quotes as a number")
+	f.Bool(&d.NoHeader, "no-header", false,
 		"the first line of .csv or .tsv data is a row: columns are called 0, 1, ...")
-	usage.CompleteWith(cmd, "format", session.Formats()...)
-	usage.CompleteWith(cmd, "alphabet", "protein", "dna", "rna")
 }
 
 // LabelFlags defines the flags of commands that use labels.
 func (d *Data) LabelFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&d.Labels, "labels", "",
+	f := usage.FlagsOf(cmd)
+	f.String(&d.Labels, "labels", "",
 		"`FILE` of labels for data without labels: a CSV with a column label, an .idx vector, the labels "+
 			"of .svm or .fasta")
-	f.BoolVar(&d.HeaderLabels, "labels-from-header", false, "the second word of a FASTA header is the label")
+	f.Bool(&d.HeaderLabels, "labels-from-header", false, "the second word of a FASTA header is the label")
 }
 
 // FormatName returns the name of the data format, "" when it is not known.
@@ -255,7 +253,6 @@ func (d *Data) Check(c *session.Checks) {
 		"--gram-diagonal is given without --gram: want both, or neither")
 	c.Refuse(d.Labels != "" && d.HeaderLabels,
 		"--labels and --labels-from-header are given together: want one of them")
-	c.Refuse(d.Features < 0, "--features is %d: want a number >= 1", d.Features)
 	format := d.FormatName()
 	c.Refuse(d.NoHeader && format != "" && format != "csv" && format != "tsv",
 		"--no-header is for .csv and .tsv data, but %s is read as %s: want no --no-header", d.Path, format)
@@ -397,14 +394,7 @@ const (
 )
 
 // Flag defines the flag; what names the object of the precision.
-func (p *Precision) Flag(f *pflag.FlagSet, what string) {
-	f.StringVar((*string)(p), "precision", string(Double), "double or single: the `PRECISION` of "+what)
-}
-
-// Check refuses values other than double and single.
-func (p Precision) Check() error {
-	if p != Double && p != Single {
-		return fault.Unknown("--precision", string(p), []string{string(Double), string(Single)})
-	}
-	return nil
+func (p *Precision) Flag(f usage.Flags, what string) {
+	f.String((*string)(p), "precision", string(Double), "double or single: the `PRECISION` of "+what,
+		usage.OneOf(string(Double), string(Single)))
 }

@@ -28,16 +28,17 @@ type Links struct {
 
 // Flags defines the flags of links.
 func (l *Links) Flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVarP(&l.Path, "links", "c", "", "`LINKS`: a CSV of links (i,j,link) or of chunklets (i,chunklet)")
+	f := usage.FlagsOf(cmd)
+	f.String(&l.Path, "links,c", "", "`LINKS`: a CSV of links (i,j,link) or of chunklets (i,chunklet)",
+		usage.Excludes("links-from-labels"))
 	l.ByFlag(cmd)
 }
 
 // ByFlag defines the flag for how the file refers to rows.
 func (l *Links) ByFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&l.By, "links-by", dataset.ByRow,
-		"how links name rows: `row|id` (0-based numbers, or the column id of the data)")
-	usage.CompleteWith(cmd, "links-by", dataset.ByRow, dataset.ByID)
+	usage.FlagsOf(cmd).String(&l.By, "links-by", dataset.ByRow,
+		"how links name rows: `row|id` (0-based numbers, or the column id of the data)",
+		usage.OneOf(dataset.ByRow, dataset.ByID))
 }
 
 // NeedIDs refuses data without ids if links name rows by id.
@@ -145,14 +146,8 @@ func (l *Links) Names(d *dataset.Data) []string {
 	return nil
 }
 
-// CheckBy checks the value of --links-by.
-func (l *Links) CheckBy(c *session.Checks) {
-	c.OneOf("--links-by", l.By, []string{dataset.ByRow, dataset.ByID})
-}
-
 // Check checks the flags of links, and notes the file as an input if it is given.
 func (l *Links) Check(c *session.Checks) {
-	l.CheckBy(c)
 	c.Input(session.NameOr(l.Flag, "-c, --links"), l.Path)
 }
 

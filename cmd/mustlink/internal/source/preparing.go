@@ -53,33 +53,34 @@ func (p *Preparing) FlagsWithoutText(cmd *cobra.Command, before string) {
 // Flags defines the flags; before is the beginning of their help texts.
 func (p *Preparing) Flags(cmd *cobra.Command, before string) {
 	p.cmd = cmd
-	f := cmd.Flags()
-	f.StringVar(&p.mode, "prepare", prepareAuto,
+	f := usage.FlagsOf(cmd)
+	f.String(&p.mode, "prepare", prepareAuto,
 		before+"`auto|none`: make numbers of the columns as their kinds ask, or take complete numbers as "+
-			"they are")
-	f.StringArrayVar(&p.kinds, "type", nil,
+			"they are", usage.OneOf(prepareAuto, prepareNone))
+	f.Repeated(&p.kinds, "type",
 		before+"the kind of a column as `COLUMN=KIND`: "+strings.Join(prepare.Kinds(), ", ")+"; repeatable")
-	f.StringVar(&p.options.Impute, "impute", "",
+	f.String(&p.options.Impute, "impute", "",
 		before+"how missing numbers are filled: `median|mean|most-frequent|constant=V|sides|error` "+
-			"(default median); sides: below and above all values, in two columns, for the method forest")
-	f.BoolVar(&p.options.Indicators, "indicators", false,
+			"(default median); sides: below and above all values, in two columns, for the method forest",
+		usage.Complete("median", "mean", "most-frequent", "sides", "error"))
+	f.Bool(&p.options.Indicators, "indicators", false,
 		before+"add a column of 0 and 1 for each column with missing values")
-	f.BoolVar(&p.standardize, "standardize", false,
-		before+"scale all numbers to mean 0 and standard deviation 1, also where they share a unit")
-	f.BoolVar(&p.robust, "robust", false, before+"scale all numbers by their medians and quartiles")
-	f.IntVar(&p.options.Levels, "levels", 0,
+	f.Bool(&p.standardize, "standardize", false,
+		before+"scale all numbers to mean 0 and standard deviation 1, also where they share a unit",
+		usage.Excludes("tfidf"), usage.Excludes("robust"))
+	f.Bool(&p.robust, "robust", false, before+"scale all numbers by their medians and quartiles",
+		usage.Excludes("tfidf"))
+	f.Int(&p.options.Levels, "levels", 0,
 		before+"columns of a category, at most; the rarer texts share the last one (default 50)")
-	f.BoolVar(&p.options.Cyclic, "cyclic", false,
+	f.Bool(&p.options.Cyclic, "cyclic", false,
 		before+"add the day of the week, the day of the year and the hour of dates, as cosines and sines")
 	if !p.noText {
-		f.StringVar(&p.options.Text, "text", "",
-			before+"columns of text as weighted counts (TF-IDF) of `words|letters:K`")
-		usage.CompleteWith(cmd, "text", "words", "letters:3")
+		f.String(&p.options.Text, "text", "",
+			before+"columns of text as weighted counts (TF-IDF) of `words|letters:K`",
+			usage.Complete("words", "letters:3"))
 	}
-	f.BoolVar(&p.tfidf, "tfidf", false,
+	f.Bool(&p.tfidf, "tfidf", false,
 		before+"weight counts of terms by the rarity of the terms (TF-IDF), and scale rows to unit length")
-	usage.CompleteWith(cmd, "prepare", prepareAuto, prepareNone)
-	usage.CompleteWith(cmd, "impute", "median", "mean", "most-frequent", "sides", "error")
 }
 
 // Asked returns the flag that asks for something else than the default, "" for none.
@@ -112,10 +113,6 @@ func (p *Preparing) TakeAsRead() {
 // Check refuses combinations that exclude a preparation, and makes data be read as it asks.
 func (p *Preparing) Check(c *session.Checks, model bool, data *Data) {
 	asked := p.Asked()
-	c.OneOf("--prepare", p.mode, []string{prepareAuto, prepareNone})
-	c.Exclusive("standardize", "tfidf")
-	c.Exclusive("robust", "tfidf")
-	c.Exclusive("standardize", "robust")
 	c.Refuse(asked != "" && model,
 		"%s is given with MODEL: want one of the two, the model prepares points as in its fit", asked)
 	p.options.Gram = data.Correction

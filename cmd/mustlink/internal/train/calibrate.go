@@ -59,23 +59,22 @@ Cannot-links that were chosen because they are near make precisions with --share
 		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: s.Checked(c.check, c.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
 	c.links.Flags(cmd)
-	f.Float64Var(&c.share, "share", 0,
-		"the share `S` of matching pairs among those to judge (default: that of LINKS)")
-	f.BoolVar(&c.near, "near", false, "LINKS are answers about pairs that 'mustlink suggest --near' drew: "+
+	f.Float(&c.share, "share", 0,
+		"the share `S` of matching pairs among those to judge (default: that of LINKS)",
+		usage.Range("> 0, < 1"), usage.Excludes("near"))
+	f.Bool(&c.near, "near", false, "LINKS are answers about pairs that 'mustlink suggest --near' drew: "+
 		"precision and recall are those of pairs up to the farthest of them")
 	c.preparing.Flags(cmd, "without MODEL: ")
-	f.StringVarP(&c.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
+	f.String(&c.out, "output,o", "", "the `MODEL` file to write; - for standard output")
+	f.Required("input", "links", "output")
 	return cmd
 }
 
 // check finds mistakes that do not require reading anything.
 func (c *calibrateCommand) check(check *session.Checks, args []string) {
-	check.Required("input", "links", "output")
-	check.Share(c.share)
-	check.Exclusive("share", "near")
 	c.preparing.Check(check, len(args) > 0, &c.data)
 	check.Models(args)
 	c.data.Check(check)

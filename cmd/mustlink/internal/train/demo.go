@@ -83,13 +83,15 @@ first repetition, to try the other commands on, and for a report page about them
 		Args:      cobra.ArbitraryArgs,
 		RunE:      s.Checked(d.check, d.run),
 	}
-	f := cmd.Flags()
-	f.IntVar(&d.points, "points", 800, "number of points; half of them are held out")
-	f.IntVar(&d.links, "links", 400, "number of must-links, and as many cannot-links if the method uses them")
-	f.BoolVar(&d.baselines, "baselines", false, "include all baselines, not only "+rcaName)
-	f.IntVar(&d.repetitions, "repetitions", 5, "number of data sets to draw; results are averages over them")
-	usage.SeedFlag(f, &d.seed)
-	f.StringVarP(&d.out, "output", "o", "", "a `FOLDER` to write data, links and models to")
+	f := usage.FlagsOf(cmd)
+	f.Int(&d.points, "points", 800, "number of points; half of them are held out", usage.Range(">= 40"))
+	f.Int(&d.links, "links", 400, "number of must-links, and as many cannot-links if the method uses them",
+		usage.Range(">= 1"))
+	f.Bool(&d.baselines, "baselines", false, "include all baselines, not only "+rcaName)
+	f.Int(&d.repetitions, "repetitions", 5, "number of data sets to draw; results are averages over them",
+		usage.Range(">= 1"))
+	f.Seed(&d.seed)
+	f.String(&d.out, "output,o", "", "a `FOLDER` to write data, links and models to")
 	return cmd
 }
 
@@ -161,9 +163,6 @@ func (d *demoCommand) run(ctx context.Context, _ []string) error {
 
 // check sets the sets that are named, or all if none is.
 func (d *demoCommand) check(check *session.Checks, args []string) {
-	check.AtLeast("--points", d.points, 40)
-	check.AtLeast("--links", d.links, 1)
-	check.AtLeast("--repetitions", d.repetitions, 1)
 	var names []string
 	for _, set := range demoSets() {
 		names = append(names, set.name)

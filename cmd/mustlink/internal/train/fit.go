@@ -94,35 +94,36 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 		Args: usage.Positional(0, 0, ""),
 		RunE: s.Checked(c.check, c.run),
 	}
-	f := cmd.Flags()
-	f.StringVarP(&c.name, "method", "m", "",
+	f := usage.FlagsOf(cmd)
+	f.String(&c.name, "method,m", "",
 		"`METHOD`: "+strings.Join(topics.MethodNames(), ", ")+" (default: chosen by the links)")
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
-	f.StringVar(&c.fromLabels, "links-from-labels", "",
+	f.String(&c.fromLabels, "links-from-labels", "",
 		"draw `N` links of each kind from the labels, or take all, instead of -c")
 	c.lesson.flags(cmd)
-	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
-	f.StringArrayVarP(&c.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
+	f.String(&c.kernel, "kernel,k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
+	f.Repeated(&c.params, "param,p", "a parameter of the method as `name=value`; repeatable")
 	c.preparing.Flags(cmd, "")
-	f.Float64Var(&c.drop, "drop-suspicious", 0,
+	f.Float(&c.drop, "drop-suspicious", 0,
 		"leave out this `SHARE` of the links, such as 0.1: the most suspicious ones, as 'inspect "+
 			"--suspicious' ranks them")
 	c.endFlags(cmd)
 	c.flag(cmd)
-	f.BoolVar(&c.noVerdict, "no-verdict", false,
+	f.Bool(&c.noVerdict, "no-verdict", false,
 		"do not assess the metric on held-out links, which takes up "+
 			"to five more fits")
-	f.IntVar(&c.folds, "folds", 0,
+	f.Int(&c.folds, "folds", 0,
 		"parts of the linked rows that the verdict holds out, each from a fit; 1: "+
-			"one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)")
-	f.StringVar(&c.curve, "curve", "",
+			"one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)", usage.Range(">= 1"))
+	f.String(&c.curve, "curve", "",
 		"a picture (.png, .svg, .pdf) or .json `FILE`: AUC of held-out links after an eighth, a quarter, "+
 			"half and all of the others, which takes up to four more fits")
 	c.precision.Flag(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
 	c.outputFlag(cmd)
 	topics.CompleteMethod(cmd)
+	f.Required("input", "output")
 	return cmd
 }
 
@@ -216,18 +217,14 @@ func (c *fitCommand) asked(found *searchReport) []mustlink.Option {
 
 // check finds every mistake that shows before data are read.
 func (c *fitCommand) check(check *session.Checks, _ []string) {
-	check.Required("input", "output")
 	check.Do(c.choose)
 	check.Do(func() error { return c.lesson.checkTargets(c.choice.Method) })
 	c.checkLinks(check, c.lesson.given() || c.choice.Method.LinksOptional)
 	check.Do(func() error { return c.lesson.triplets.check(c.choice.Method) })
 	check.Do(func() error { return c.lesson.quadruplets.check(c.choice.Method) })
-	check.Do(c.precision.Check)
 	c.preparing.Check(check, false, &c.data)
 	check.Refuse(!(c.drop >= 0 && c.drop < 1),
 		"--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", c.drop)
-	check.Refuse(check.Cmd.Flags().Changed("folds") && c.folds < 1, "--folds is %d: want a number >= 1",
-		c.folds)
 	check.Refuse(c.how != "" && c.folds == 1, "--folds is 1 with --search: want a number >= 2")
 	check.Do(c.checkSearch)
 	c.checkGrowth(check)

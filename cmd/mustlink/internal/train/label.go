@@ -89,45 +89,41 @@ Ctrl-C, or the button of the page, ends the session.`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: s.Checked(c.check, c.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
 	c.links.Flags(cmd)
-	f.StringVar(&c.images, "images", "", "the pictures of rows: a `COLUMN` with their paths, or a folder")
-	f.StringVar(&c.text, "text", "", "the `COLUMN` that is shown as a text, with different words marked")
-	f.StringSliceVar(&c.show, "show", nil, "`COLUMNS` to show (default all)")
-	f.IntVar(&c.classes, "classes", 0, "number of classes, if it is known")
-	f.StringVarP(&c.method, "method", "m", labelMethod,
+	f.String(&c.images, "images", "", "the pictures of rows: a `COLUMN` with their paths, or a folder")
+	f.String(&c.text, "text", "", "the `COLUMN` that is shown as a text, with different words marked")
+	f.Strings(&c.show, "show", "`COLUMNS` to show (default all)")
+	f.Int(&c.classes, "classes", 0, "number of classes, if it is known", usage.Range(">= 2"))
+	f.String(&c.method, "method,m", labelMethod,
 		"`METHOD` of the fits: "+strings.Join(topics.MethodNames(), ", "))
-	f.BoolVar(&c.noFit, "no-fit", false, "only ask: no fits in the background")
-	f.IntVar(&c.port, "port", 0, "the port of the page; 0 for any that is free")
-	f.StringVar(&c.share, "share", "",
-		"serve other machines too, on this `ADDRESS` of this machine, as HOST:PORT")
-	f.StringSliceVar(&c.people, "people", nil, "`NAMES` of those who answer, each with a key")
-	f.BoolVar(&c.noBrowser, "no-browser", false, "print the address alone")
+	f.Bool(&c.noFit, "no-fit", false, "only ask: no fits in the background")
+	f.Int(&c.port, "port", 0, "the port of the page; 0 for any that is free",
+		usage.Range(">= 0, <= 65535", "a number from 0 to 65535"))
+	f.String(&c.share, "share", "",
+		"serve other machines too, on this `ADDRESS` of this machine, as HOST:PORT", usage.Excludes("port"))
+	f.Strings(&c.people, "people", "`NAMES` of those who answer, each with a key")
+	f.Bool(&c.noBrowser, "no-browser", false, "print the address alone")
 	c.preparing.FlagsWithoutText(cmd, "")
-	usage.SeedFlag(f, &c.seed)
-	f.StringVarP(&c.out, "output", "o", "",
+	f.Seed(&c.seed)
+	f.String(&c.out, "output,o", "",
 		"the .csv of `LINKS` to append answers to, which is made if it does not exist")
 	usage.CompleteWith(cmd, "method", topics.MethodNames()...)
+	f.Required("input", "output")
 	return cmd
 }
 
 // check finds mistakes that do not require reading anything.
 func (c *labelCommand) check(check *session.Checks, _ []string) {
-	check.Required("input", "output")
 	check.Refuse(c.out == session.Stream || !session.HasEnding(c.out, "csv"),
 		"-o, --output is %q: want a .csv file, answers are appended to it", c.out)
-	check.Exclusive("share", "port")
-	check.Refuse(c.port < 0 || c.port > 65535, "--port is %d: want a number from 0 to 65535", c.port)
-	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0,
-		"--classes is %d: want a number >= 2", c.classes)
 	check.Refuse(c.noFit && check.Cmd.Flags().Changed("method"),
 		"--no-fit and -m are both given: want one of them")
 	check.Do(c.checkShare)
 	check.Do(c.checkMethod)
 	c.preparing.Check(check, false, &c.data)
 	c.data.Check(check)
-	c.links.CheckBy(check)
 	if c.links.Path != "" && !session.SameFile(c.links.Path, c.out) {
 		c.links.Check(check)
 	}

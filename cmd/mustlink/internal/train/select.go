@@ -75,36 +75,37 @@ is partly luck. By default it is blend. One that is not clearly better than the 
 		Args: usage.Positional(0, 0, ""),
 		RunE: s.Checked(c.check, c.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
-	f.StringVar(&c.fromLabels, "links-from-labels", "",
+	f.String(&c.fromLabels, "links-from-labels", "",
 		"draw `N` links of each kind from the labels, instead of -c")
-	f.StringSliceVar(&c.methods, "methods", nil,
+	f.Strings(&c.methods, "methods",
 		"`METHODS` to choose from (default "+strings.Join(selection.Methods(), ",")+")")
-	f.StringArrayVarP(&c.kernels, "kernel", "k", nil, "a `KERNEL` to try with kernel methods; repeatable")
-	f.StringArrayVar(&c.grid, "grid", nil,
+	f.Repeated(&c.kernels, "kernel,k", "a `KERNEL` to try with kernel methods; repeatable")
+	f.Repeated(&c.grid, "grid",
 		"values of a parameter as `name=a,b,c` or name=from:to:count, spaced evenly on a logarithmic "+
 			"scale; repeatable")
-	f.IntVar(&c.trials, "trials", 0, "number of candidates to try, drawn at random (default all)")
-	f.StringVar(&c.criterion, "criterion", "",
+	f.Int(&c.trials, "trials", 0, "number of candidates to try, drawn at random (default all)",
+		usage.Range(">= 1"))
+	f.String(&c.criterion, "criterion", "",
 		"how models are scored: "+strings.Join(selection.Criteria(),
 			", ")+" (default combined with -n, ranking without)")
-	f.IntVar(&c.folds, "folds", selection.DefaultOptions().Folds,
+	f.Int(&c.folds, "folds", selection.DefaultOptions().Folds,
 		"number of parts of the links, each held out once")
-	f.IntVarP(&c.clusters, "clusters", "n", 0,
+	f.Int(&c.clusters, "clusters,n", 0,
 		"number of clusters that the metric is for; for the criteria agreement, combined and stability")
-	f.BoolVar(&c.halving, "halving", selection.DefaultOptions().Halving,
+	f.Bool(&c.halving, "halving", selection.DefaultOptions().Halving,
 		"drop losers early: score fewer and fewer candidates on more and more folds")
-	f.StringVar(&c.incumbent, "incumbent", "",
+	f.String(&c.incumbent, "incumbent", "",
 		"the `CANDIDATE` to keep unless another is clearly better, as the table writes it: a method, "+
 			"name=value … (default blend, if it is among the candidates)")
-	f.Float64Var(&c.margin, "margin", selection.DefaultOptions().Margin,
+	f.Float(&c.margin, "margin", selection.DefaultOptions().Margin,
 		"number of standard errors by which another candidate must beat the --incumbent; 0: the best one "+
 			"is taken")
-	f.StringVar(&c.state, "state", "", "`FILE` for finished fits, from which an interrupted run resumes")
-	f.StringVar(&c.report, "report", "", "a .json `FILE` for all trials")
+	f.String(&c.state, "state", "", "`FILE` for finished fits, from which an interrupted run resumes")
+	f.String(&c.report, "report", "", "a .json `FILE` for all trials")
 	c.preparing.Flags(cmd, "")
 	c.endFlags(cmd)
 	c.outputFlag(cmd)
@@ -112,6 +113,7 @@ is partly luck. By default it is blend. One that is not clearly better than the 
 		return !m.UsesTargets
 	})...)
 	usage.CompleteWith(cmd, "criterion", selection.Criteria()...)
+	f.Required("input", "output")
 	return cmd
 }
 
@@ -178,9 +180,6 @@ func (c *selectCommand) check(check *session.Checks, _ []string) {
 	}
 	o.Criterion, o.Folds, o.Clusters, o.Halving, o.Seed, o.State = selection.Criterion(c.criterion), c.folds,
 		c.clusters, c.halving, c.seed, c.state
-	check.Required("input", "output")
-	check.Refuse(c.trials < 0 || check.Cmd.Flags().Changed("trials") && c.trials == 0,
-		"--trials is %d: want a number >= 1", c.trials)
 	check.Refuse(c.fromLabels == allLabels,
 		"--links-from-labels is %q: want a number, all links would leave nothing to hold out", c.fromLabels)
 	check.Do(func() (err error) {
@@ -375,8 +374,8 @@ type searching struct {
 }
 
 func (c *searching) flag(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&c.how, "search", "",
+	f := usage.FlagsOf(cmd)
+	f.String(&c.how, "search", "",
 		"choose by held-out links among several methods (short), or also kernels and parameters as "+
 			"'mustlink select' does (long)")
 	f.Lookup("search").NoOptDefVal = shortSearch

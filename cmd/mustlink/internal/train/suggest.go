@@ -72,19 +72,22 @@ contradicts the links so far is refused; the message names those links, and the 
 		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: s.Checked(c.check, c.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
-	f.IntVarP(&c.count, "count", "n", suggestedPairs,
-		"number of pairs; with --interactive the maximum number of answers (default all)")
-	f.IntVar(&c.classes, "classes", 0, "number of classes, if it is known")
-	f.BoolVar(&c.interactive, "interactive", false,
-		"ask, and append the answers to LINKS, a .csv file that is created if it does not exist")
-	f.Float64Var(&c.near, "near", 0, "draw the pairs from all pairs up to the distance `D`")
+	f.Int(&c.count, "count,n", suggestedPairs,
+		"number of pairs; with --interactive the maximum number of answers (default all)", usage.Range(">= 1"))
+	f.Int(&c.classes, "classes", 0, "number of classes, if it is known", usage.Range(">= 2"))
+	f.Bool(&c.interactive, "interactive", false,
+		"ask, and append the answers to LINKS, a .csv file that is created if it does not exist",
+		usage.Excludes("output"))
+	f.Float(&c.near, "near", 0, "draw the pairs from all pairs up to the distance `D`",
+		usage.Range("> 0", "a distance > 0"), usage.Excludes("interactive"), usage.Excludes("classes"))
 	c.preparing.Flags(cmd, "without MODEL: ")
-	usage.SeedFlag(f, &c.seed)
-	f.StringVarP(&c.out, "output", "o", "", "the file of `PAIRS` to write; - for standard output")
+	f.Seed(&c.seed)
+	f.String(&c.out, "output,o", "", "the file of `PAIRS` to write; - for standard output")
+	f.Required("input")
 	return cmd
 }
 
@@ -188,14 +191,6 @@ func (c *suggestCommand) nearPairs(ctx context.Context, eng *engine.Engine, data
 
 // check finds mistakes that do not require reading anything.
 func (c *suggestCommand) check(check *session.Checks, args []string) {
-	check.Required("input")
-	check.AtLeast("-n, --count", c.count, 1)
-	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0,
-		"--classes is %d: want a number >= 2", c.classes)
-	check.Refuse(check.Cmd.Flags().Changed("near") && !(c.near > 0), "--near is %v: want a distance > 0",
-		c.near)
-	check.Exclusive("near", "interactive")
-	check.Exclusive("near", "classes")
 	c.preparing.Check(check, len(args) > 0, &c.data)
 	check.Models(args)
 	c.data.Check(check)
@@ -210,13 +205,11 @@ func (c *suggestCommand) check(check *session.Checks, args []string) {
 
 // checkInteractive checks what matters only to --interactive.
 func (c *suggestCommand) checkInteractive(check *session.Checks) {
-	check.Exclusive("interactive", "output")
 	check.Required("links")
 	check.Refuse(c.links.Path == session.Stream,
 		"-c, --links is \"-\": want a file, answers are appended to it")
 	check.Refuse(session.HasEnding(c.links.Path, "gz"),
 		"-c, --links is %q: want a file that is not compressed, answers are appended to it", c.links.Path)
-	c.links.CheckBy(check)
 	check.Output("-c, --links", c.links.Path)
 	check.Input("--interactive", session.Stream)
 	if !check.Cmd.Flags().Changed("count") {

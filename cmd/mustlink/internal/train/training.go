@@ -46,14 +46,14 @@ type training struct {
 
 // endFlags defines the flags that come last.
 func (t *training) endFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	usage.SeedFlag(f, &t.seed)
-	f.BoolVar(&t.strict, "strict", false, "treat warnings about data and links as errors")
+	f := usage.FlagsOf(cmd)
+	f.Seed(&t.seed)
+	f.Bool(&t.strict, "strict", false, "treat warnings about data and links as errors")
 }
 
 // outputFlag defines -o.
 func (t *training) outputFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&t.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
+	usage.FlagsOf(cmd).String(&t.out, "output,o", "", "the `MODEL` file to write; - for standard output")
 }
 
 // allLabels is the value of --links-from-labels that takes all pairs.
@@ -61,7 +61,6 @@ const allLabels = "all"
 
 // checkLinks refuses missing links, unless there is something else to learn from.
 func (t *training) checkLinks(check *session.Checks, others bool) {
-	check.Exclusive("links", "links-from-labels")
 	drawn := check.Cmd.Flags().Changed("links-from-labels")
 	check.Refuse(t.links.Path == "" && !drawn && !others,
 		"the links are missing: want -c LINKS or --links-from-labels N %s", usage.HelpHint(check.Cmd))
@@ -303,7 +302,7 @@ func (l *lessonFlags) flags(cmd *cobra.Command) {
 	}
 	l.triplets.flag(cmd)
 	l.quadruplets.flag(cmd)
-	cmd.Flags().StringVar(&l.targets, "targets", "",
+	usage.FlagsOf(cmd).String(&l.targets, "targets", "",
 		"targets to learn from without links: `FILE`, a CSV with a column target, one number for each row "+
 			"of DATA, in the same order; or the word labels, for the labels of DATA read as numbers ("+strings.Join(
 			targetMethods(), ", ")+")")

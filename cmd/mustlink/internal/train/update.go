@@ -60,13 +60,15 @@ share a row are merged.
 		Args: usage.Positional(1, 1, "MODEL"),
 		RunE: s.Checked(u.check, u.run),
 	}
-	f := cmd.Flags()
+	f := usage.FlagsOf(cmd)
 	u.data.Flags(cmd)
 	u.links.Flags(cmd)
-	f.BoolVar(&u.extend, "extend", false, "chunklets named 0, 1, … are those of the model")
-	f.IntVar(&u.drop, "drop-last", 0, "remove the latest `N` updates")
-	f.StringVarP(&u.kernel, "kernel", "k", "", "refuse a model with a different `KERNEL`")
-	f.StringVarP(&u.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
+	f.Bool(&u.extend, "extend", false, "chunklets named 0, 1, … are those of the model")
+	f.Int(&u.drop, "drop-last", 0, "remove the latest `N` updates",
+		usage.Range(">= 1"), usage.Excludes("input"), usage.Excludes("links"), usage.Excludes("extend"))
+	f.String(&u.kernel, "kernel,k", "", "refuse a model with a different `KERNEL`")
+	f.String(&u.out, "output,o", "", "the `MODEL` file to write; - for standard output")
+	f.Required("output")
 	return cmd
 }
 
@@ -115,14 +117,8 @@ func (u *updateCommand) run(ctx context.Context, args []string) error {
 
 // check finds mistakes that do not require reading anything.
 func (u *updateCommand) check(check *session.Checks, args []string) {
-	check.Required("output")
 	check.Models(args)
-	if check.Cmd.Flags().Changed("drop-last") {
-		for _, other := range []string{"input", "links", "extend"} {
-			check.Exclusive("drop-last", other)
-		}
-		check.AtLeast("--drop-last", u.drop, 1)
-	} else {
+	if !check.Cmd.Flags().Changed("drop-last") {
 		check.Required("input", "links")
 		u.data.Check(check)
 		u.links.Check(check)
