@@ -27,6 +27,7 @@ func curveNames() []string { return []string{curveTrace, curveROC, curveRecall} 
 
 // checkCurve finds mistakes that do not require the data.
 func (p *plotCommand) checkCurve(check *session.Checks, args []string) {
+	check.Required("output")
 	check.Refuse(p.curve == curveTrace && (len(args) == 0 || p.Data.Path != ""),
 		"--curve trace draws MODELs: want one or more, and no -i")
 	check.Refuse(p.curve != curveTrace && p.Data.Path == "",

@@ -118,7 +118,6 @@ draw how well distances between the rows of DATA, raw and under each model, dist
 	f.String(&p.out, "output,o", "",
 		"the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
 	f.Lookup("format").Usage += "; png, svg or pdf is the format of the PICTURE (default png)"
-	f.Required("output")
 	return cmd
 }
 
@@ -194,6 +193,7 @@ func (p *plotCommand) check(check *session.Checks, args []string) {
 	if !p.spectrum {
 		check.Required("input")
 	}
+	check.Required("output")
 	check.Refuse(p.spectrum && (!model || p.Data.Path != "" || p.Links.Path != ""),
 		"--spectrum draws a MODEL: want MODEL, and neither -i nor -c")
 	check.Refuse(p.before && (!model || p.spectrum || p.dims != nil),
