@@ -8,12 +8,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
-
-// CovarianceMethod is the name of this method in the catalog and in model files.
-const CovarianceMethod = "covariance"
 
 // CovarianceAbout describes the method.
 var CovarianceAbout = algorithms.About{
@@ -48,17 +44,8 @@ type Covariance struct {
 // CovarianceDefaults returns all directions with nonzero variance.
 func CovarianceDefaults() Covariance { return param.Default[Covariance]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p Covariance) Validate() error { return param.Validate(p) }
-
 // CovarianceModel is a fitted metric, a linear map.
 type CovarianceModel = fitted.Model[Covariance]
-
-// DecodeCovariance rebuilds a model from its file. An invalid tensor or header is a
-// *fault.DataError.
-func DecodeCovariance(f *model.File) (*CovarianceModel, error) {
-	return fitted.Decode[Covariance](CovarianceMethod, f, fitted.ReadLinear)
-}
 
 // CovarianceLearner learns from n dense points of d features and ignores links. The result has the
 // type *[CovarianceModel]. Cost: the eigendecomposition of a matrix of order min(n, d), and 4 n d

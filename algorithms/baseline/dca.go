@@ -18,9 +18,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// DCAMethod is the name of this method in the catalog and in model files.
-const DCAMethod = "dca"
-
 // DCAAbout describes the method.
 var DCAAbout = algorithms.About{
 	Name:  DCAMethod,
@@ -62,9 +59,6 @@ type DCA struct {
 
 // DCADefaults returns all directions.
 func DCADefaults() DCA { return param.Default[DCA]() }
-
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p DCA) Validate() error { return param.Validate(p) }
 
 // DCAModel is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and
 // Distances, documented at [algorithms.Model], cost 2 d Dim flops per point in linear mode. In

@@ -12,7 +12,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
@@ -31,9 +30,6 @@ var LSMLAbout = algorithms.About{
 	Pairwise:        true,
 	Baseline:        true,
 }
-
-// LSMLMethod is the name of this method in the catalog and in model files.
-const LSMLMethod = "lsml"
 
 // LSMLPrior is the metric that the learned one stays close to.
 type LSMLPrior string
@@ -81,16 +77,8 @@ type LSML struct {
 // LSMLDefaults returns the usual values.
 func LSMLDefaults() LSML { return param.Default[LSML]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p LSML) Validate() error { return param.Validate(p) }
-
 // LSMLModel is a fitted metric, a linear map. The objective is F.
 type LSMLModel = fitted.Traced[LSML]
-
-// DecodeLSML rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeLSML(f *model.File) (*LSMLModel, error) {
-	return fitted.DecodeTraced[LSML](LSMLMethod, f, fitted.ReadLinear)
-}
 
 // LSMLLearner learns from n dense points of d features, the comparisons of its lesson, and the
 // comparisons of the links. The zero value does not work: Params come from [LSMLDefaults]. The

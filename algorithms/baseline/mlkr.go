@@ -14,12 +14,8 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
-
-// MLKRMethod is the name of this method in the catalog and in model files.
-const MLKRMethod = "mlkr"
 
 // MLKRAbout describes the method.
 var MLKRAbout = algorithms.About{
@@ -60,17 +56,9 @@ type MLKR struct {
 // MLKRDefaults returns a map of all directions.
 func MLKRDefaults() MLKR { return param.Default[MLKR]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p MLKR) Validate() error { return param.Validate(p) }
-
 // MLKRModel is a fitted metric. The objective, at most 1, is the share of the variance of the
 // targets that leave-one-out kernel regression explains; its trace has the best value so far.
 type MLKRModel = fitted.Traced[MLKR]
-
-// DecodeMLKR rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeMLKR(f *model.File) (*MLKRModel, error) {
-	return fitted.DecodeTraced[MLKR](MLKRMethod, f, fitted.ReadLinear)
-}
 
 // MLKRLearner learns from n dense points of d features and the n targets of its lesson. Links are
 // ignored with a notice. The zero value does not work: Params come from [MLKRDefaults]. The result

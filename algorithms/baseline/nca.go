@@ -11,12 +11,8 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
-
-// NCAMethod is the name of this method in the catalog and in model files.
-const NCAMethod = "nca"
 
 // NCAAbout describes the method.
 var NCAAbout = algorithms.About{
@@ -72,17 +68,9 @@ const NCARankEighth = linear.RankEighth
 // NCADefaults returns a map of as many directions as an eighth of the linked points.
 func NCADefaults() NCA { return param.Default[NCA]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p NCA) Validate() error { return param.Validate(p) }
-
 // NCAModel is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point
 // of the same class; its trace has the best value so far.
 type NCAModel = fitted.Traced[NCA]
-
-// DecodeNCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeNCA(f *model.File) (*NCAModel, error) {
-	return fitted.DecodeTraced[NCA](NCAMethod, f, fitted.ReadLinear)
-}
 
 // NCALearner learns from n dense points of d features: points joined by must-links belong to one
 // class, and classes joined by a cannot-link are different. The result has the type *[NCAModel].

@@ -18,9 +18,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// RawMethod is the name of this method in the catalog and in model files.
-const RawMethod = "raw"
-
 // RawAbout describes the method.
 var RawAbout = algorithms.About{
 	Name:          RawMethod,
@@ -46,9 +43,6 @@ var RawAbout = algorithms.About{
 //
 // The fields are the parameters of the method: none.
 type Raw struct{}
-
-// Validate returns nil.
-func (Raw) Validate() error { return nil }
 
 // RawLearner makes the model of n points of d features and ignores links. The result has the type
 // *[RawModel]. Cost: O(1) for dense vectors; for other points, and with a kernel, that of their

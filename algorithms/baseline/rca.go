@@ -16,13 +16,9 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
-
-// RCAMethod is the name of this method in the catalog and in model files.
-const RCAMethod = "rca"
 
 // RCAAbout describes the method.
 var RCAAbout = algorithms.About{
@@ -70,9 +66,6 @@ type RCA struct {
 
 // RCADefaults returns eps_rel = 1e-6, all dimensions, rank_tol = 1e-10 and robust.
 func RCADefaults() RCA { return param.Default[RCA]() }
-
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p RCA) Validate() error { return param.Validate(p) }
 
 // RCALearner fits linear RCA: it learns from n dense points of d features and the must-links
 // between them. Cannot-links only show which must-links are wrong, with Params.Robust. The result
@@ -257,8 +250,3 @@ func (p RCA) discriminant(ctx context.Context, eng *engine.Engine, projected,
 
 // RCAModel is a fitted metric, the linear map y = W (x - mean).
 type RCAModel = fitted.Model[RCA]
-
-// DecodeRCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeRCA(f *model.File) (*RCAModel, error) {
-	return fitted.Decode[RCA](RCAMethod, f, fitted.ReadLinear)
-}

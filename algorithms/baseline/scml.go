@@ -14,13 +14,9 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
-
-// SCMLMethod is the name of this method in the catalog and in model files.
-const SCMLMethod = "scml"
 
 // SCMLAbout describes the method.
 var SCMLAbout = algorithms.About{
@@ -84,17 +80,9 @@ type SCML struct {
 // SCMLDefaults returns the usual values.
 func SCMLDefaults() SCML { return param.Default[SCML]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p SCML) Validate() error { return param.Validate(p) }
-
 // SCMLModel is a fitted metric, a linear map. The objective is that of the comment of [SCML]; its
 // trace has the best value so far.
 type SCMLModel = fitted.Traced[SCML]
-
-// DecodeSCML rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeSCML(f *model.File) (*SCMLModel, error) {
-	return fitted.DecodeTraced[SCML](SCMLMethod, f, fitted.ReadLinear)
-}
 
 // SCMLLearner learns from n dense points of d features, the triplets of its lesson, and the
 // triplets of the links. The zero value does not work: Params come from [SCMLDefaults]. The result

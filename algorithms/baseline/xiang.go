@@ -10,13 +10,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/solvers/traceratio"
 )
-
-// XiangMethod is the name of this method in the catalog and in model files.
-const XiangMethod = "xiang"
 
 // XiangAbout describes the method.
 var XiangAbout = algorithms.About{
@@ -40,9 +35,6 @@ var XiangAbout = algorithms.About{
 type Xiang struct {
 	Dims int `json:"dims" param:"dims" zero:"half of the directions in which the points vary" help:"columns of the embedding"`
 }
-
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p Xiang) Validate() error { return param.Validate(p) }
 
 // XiangLearner learns from n dense points of d features and both kinds of links. If there are so
 // few must-links that W can vanish on all of them, the ratio has no bound; then cannot-links decide
@@ -108,8 +100,3 @@ func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 
 // XiangModel is a fitted metric, the linear map y = W (x - mean) with orthonormal rows.
 type XiangModel = fitted.Model[Xiang]
-
-// DecodeXiang rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeXiang(f *model.File) (*XiangModel, error) {
-	return fitted.Decode[Xiang](XiangMethod, f, fitted.ReadLinear)
-}

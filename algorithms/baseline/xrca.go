@@ -10,12 +10,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
-
-// XRCAMethod is the name of this method in the catalog and in model files.
-const XRCAMethod = "xrca"
 
 // XRCAAbout describes the method.
 var XRCAAbout = algorithms.About{
@@ -55,16 +51,8 @@ type XRCA struct {
 // XRCADefaults returns all directions.
 func XRCADefaults() XRCA { return param.Default[XRCA]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p XRCA) Validate() error { return param.Validate(p) }
-
 // XRCAModel is a fitted metric, a linear map.
 type XRCAModel = fitted.Model[XRCA]
-
-// DecodeXRCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeXRCA(f *model.File) (*XRCAModel, error) {
-	return fitted.Decode[XRCA](XRCAMethod, f, fitted.ReadLinear)
-}
 
 // XRCALearner learns from n dense points of d features and the links between them, of both kinds;
 // for each kind, some links join points that differ. The result has the type *[XRCAModel]. Cost:

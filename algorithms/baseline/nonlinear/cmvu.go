@@ -21,9 +21,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// CMVUMethod is the name of this method in the catalog and in model files.
-const CMVUMethod = "cmvu"
-
 // CMVUDefaultKernel is the kernel whose feature space defines distances for a Learner without a
 // kernel.
 const CMVUDefaultKernel = graphkernel.DefaultKernel

@@ -3,3 +3,15 @@
 // of its parameters, as [KPCA] or [CMVU], whose documentation states what the method computes.
 // Package baseline has the linear ones.
 package nonlinear
+
+// The names of the methods in the catalog and in model files.
+const (
+	CMVUMethod       = "cmvu"
+	KPCAMethod       = "kpca"
+	KleinMethod      = "klein"
+	LLMAMethod       = "llma"
+	NPKMethod        = "npk"
+	SDPLRMethod      = "sdplr"
+	SimpleNPKLMethod = "simplenpkl"
+	SpectralMethod   = "spectral"
+)

@@ -12,9 +12,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
-// NPKMethod is the name of this method in the catalog and in model files.
-const NPKMethod = "npk"
-
 // NPKDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a
 // kernel.
 const NPKDefaultKernel = graphkernel.DefaultKernel

@@ -17,9 +17,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
-// SDPLRMethod is the name of this method in the catalog and in model files.
-const SDPLRMethod = "sdplr"
-
 // SDPLRDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a
 // kernel.
 const SDPLRDefaultKernel = graphkernel.DefaultKernel

@@ -16,9 +16,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// SimpleNPKLMethod is the name of this method in the catalog and in model files.
-const SimpleNPKLMethod = "simplenpkl"
-
 // SimpleNPKLDefaultKernel is the kernel whose feature space defines neighbors for a Learner without
 // a kernel.
 const SimpleNPKLDefaultKernel = graphkernel.DefaultKernel

@@ -22,9 +22,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
-// SpectralMethod is the name of this method in the catalog and in model files.
-const SpectralMethod = "spectral"
-
 // SpectralDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a
 // kernel.
 const SpectralDefaultKernel = graphkernel.DefaultKernel
