@@ -70,7 +70,7 @@ func operatorClose(t *testing.T, what string, got, want blas.Matrix, tolerance f
 	}
 }
 
-// kernelMatrix is the kernel matrix of points, which is recomputed in every product and never stored.
+// kernelMatrix is the kernel matrix of points, recomputed in every product and never stored.
 type kernelMatrix struct {
 	k kernel.Kernel
 	p points.Points

@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/engine/param"
 )
 
-// Validate returns a *fault.ParamError for the first invalid value of the parameters of a method. If
-// their tags do not say all that they must be, the parameters have a method Validate.
+// Validate returns a *fault.ParamError for the first invalid value of the parameters of a method.
+// If their tags do not say all that they must be, the parameters have a method Validate.
 func Validate(params any) error {
 	if own, has := params.(interface{ Validate() error }); has {
 		return own.Validate()

@@ -18,8 +18,8 @@ const (
 )
 
 // Scorer estimates the ridge leverage scores of points that are not all available at once, by the
-// formula of landmarks.Scores, from a sample that was drawn uniformly elsewhere. It is immutable and safe
-// for concurrent use.
+// formula of landmarks.Scores, from a sample that was drawn uniformly elsewhere. It is immutable
+// and safe for concurrent use.
 type Scorer struct {
 	k      kernel.Kernel
 	sample points.Points
@@ -28,8 +28,8 @@ type Scorer struct {
 }
 
 // NewScorer returns the scorer for m landmarks among n points, of which sample is a uniform sample.
-// landmarks.Scores draws 2m points; trace is the sum of k(x,x) over all n points, or n times its mean over
-// the sample.
+// landmarks.Scores draws 2m points; trace is the sum of k(x,x) over all n points, or n times its
+// mean over the sample.
 //
 // Errors: a *fault.ParamError if m is below 1, if the sample is empty or larger than n, or if the
 // trace is negative or not finite; those of [kernel.Kernel.Gram]. Cost: the kernel matrix of the
