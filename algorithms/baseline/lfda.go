@@ -15,12 +15,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
-
-// LFDAMethod is the name of this method in the catalog and in model files.
-const LFDAMethod = "lfda"
 
 // LFDAAbout describes the method.
 var LFDAAbout = algorithms.About{
@@ -76,16 +72,8 @@ type LFDA struct {
 // LFDADefaults returns all directions, weighted.
 func LFDADefaults() LFDA { return param.Default[LFDA]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p LFDA) Validate() error { return param.Validate(p) }
-
 // LFDAModel is a fitted metric, a linear map. It is immutable and safe for concurrent use.
 type LFDAModel = fitted.Model[LFDA]
-
-// DecodeLFDA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeLFDA(f *model.File) (*LFDAModel, error) {
-	return fitted.Decode[LFDA](LFDAMethod, f, fitted.ReadLinear)
-}
 
 // LFDALearner learns from n dense points of d features. Points joined by must-links belong to one
 // class, and cannot-links join classes; the points of a class must not all be equal. The result has

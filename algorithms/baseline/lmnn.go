@@ -15,12 +15,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
-
-// LMNNMethod is the name of this method in the catalog and in model files.
-const LMNNMethod = "lmnn"
 
 // LMNNAbout describes the method.
 var LMNNAbout = algorithms.About{
@@ -80,9 +76,6 @@ const LMNNRankEighth = linear.RankEighth
 // directions.
 func LMNNDefaults() LMNN { return param.Default[LMNN]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p LMNN) Validate() error { return param.Validate(p) }
-
 // LMNNLearner learns from n dense points of d features: points joined by must-links belong to one
 // class, and classes joined by a cannot-link are different. The result has the type *[LMNNModel].
 // More dimensions than directions of the data are an error.
@@ -124,11 +117,6 @@ func (p LMNN) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 
 // LMNNModel is a fitted metric, the linear map y = W (x - mean). The objective falls.
 type LMNNModel = fitted.Traced[LMNN]
-
-// DecodeLMNN rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeLMNN(f *model.File) (*LMNNModel, error) {
-	return fitted.DecodeTraced[LMNN](LMNNMethod, f, fitted.ReadLinear)
-}
 
 // block is the number of points that a worker processes at a time.
 const block = 64

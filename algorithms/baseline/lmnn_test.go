@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
@@ -404,7 +405,7 @@ func TestLMNNModelFile(t *testing.T) {
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := DecodeLMNN(f)
+	back, err := fitted.DecodeTraced[LMNN](LMNNMethod, f, fitted.ReadLinear)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +427,7 @@ func TestLMNNModelFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		spoil(f)
-		if _, err := DecodeLMNN(f); !fault.IsInput(err) {
+		if _, err := fitted.DecodeTraced[LMNN](LMNNMethod, f, fitted.ReadLinear); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}

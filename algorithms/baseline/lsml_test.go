@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -247,7 +248,7 @@ func TestLSMLModelFile(t *testing.T) {
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := DecodeLSML(f)
+	back, err := fitted.DecodeTraced[LSML](LSMLMethod, f, fitted.ReadLinear)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/engine"
@@ -289,7 +290,7 @@ func TestMLKRModelFile(t *testing.T) {
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := DecodeMLKR(f)
+	back, err := fitted.DecodeTraced[MLKR](MLKRMethod, f, fitted.ReadLinear)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,14 +14,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
-
-// MMCMethod is the name of this method in the catalog and in model files.
-const MMCMethod = "mmc"
 
 // MMCAbout describes the method.
 var MMCAbout = algorithms.About{
@@ -77,17 +73,9 @@ type MMC struct {
 // MMCDefaults returns a full matrix.
 func MMCDefaults() MMC { return param.Default[MMC]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p MMC) Validate() error { return param.Validate(p) }
-
 // MMCModel is a fitted metric. The objective is the sum of the distances of cannot-linked points,
 // scaled so that the sum of the squared distances of must-linked points, with eps, is 1; it rises.
 type MMCModel = fitted.Traced[MMC]
-
-// DecodeMMC rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeMMC(f *model.File) (*MMCModel, error) {
-	return fitted.DecodeTraced[MMC](MMCMethod, f, fitted.ReadLinear)
-}
 
 // MMCLearner learns from n dense points of d features and the links between them, of both kinds.
 // The result has the type *[MMCModel]. Must-links that all join equal points, with eps_rel = 0, are

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
@@ -297,7 +298,7 @@ func TestMMCModelFile(t *testing.T) {
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := DecodeMMC(f)
+	back, err := fitted.DecodeTraced[MMC](MMCMethod, f, fitted.ReadLinear)
 	if err != nil {
 		t.Fatal(err)
 	}

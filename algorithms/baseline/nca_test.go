@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
@@ -183,7 +184,7 @@ func TestNCAModelFile(t *testing.T) {
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := DecodeNCA(f)
+	back, err := fitted.DecodeTraced[NCA](NCAMethod, f, fitted.ReadLinear)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -267,7 +268,7 @@ func TestRCAEncodeDecodeKeepsEveryBit(t *testing.T) {
 	if err := m.Encode(&f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := baseline.DecodeRCA(&f)
+	back, err := fitted.Decode[baseline.RCA](baseline.RCAMethod, &f, fitted.ReadLinear)
 	if err != nil {
 		t.Fatal(err)
 	}

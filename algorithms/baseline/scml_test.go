@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
@@ -222,7 +223,7 @@ func TestSCMLModelFile(t *testing.T) {
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := DecodeSCML(f)
+	back, err := fitted.DecodeTraced[SCML](SCMLMethod, f, fitted.ReadLinear)
 	if err != nil {
 		t.Fatal(err)
 	}

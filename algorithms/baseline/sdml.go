@@ -14,14 +14,10 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
-
-// SDMLMethod is the name of this method in the catalog and in model files.
-const SDMLMethod = "sdml"
 
 // SDMLAbout describes the method.
 var SDMLAbout = algorithms.About{
@@ -81,18 +77,10 @@ type SDML struct {
 // SDMLDefaults returns a weight of the links near the limit, and the identity as the prior.
 func SDMLDefaults() SDML { return param.Default[SDML]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p SDML) Validate() error { return param.Validate(p) }
-
 // SDMLModel is a fitted metric: M = W'W for the upper triangular W of its map. The objective is
 // that of the comment of [SDML], with P divided by the mean of the diagonal of M0^-1. It is
 // immutable and safe for concurrent use.
 type SDMLModel = fitted.Traced[SDML]
-
-// DecodeSDML rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeSDML(f *model.File) (*SDMLModel, error) {
-	return fitted.DecodeTraced[SDML](SDMLMethod, f, fitted.ReadLinear)
-}
 
 // SDMLLearner learns from n dense points of d features, at most 2048, and the links between them,
 // of either kind, some between points that differ. The result has the type *[SDMLModel]; its status

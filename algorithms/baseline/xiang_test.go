@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/baseline"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -94,7 +95,7 @@ func TestXiangUnbounded(t *testing.T) {
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := baseline.DecodeXiang(f)
+	back, err := fitted.Decode[baseline.Xiang](baseline.XiangMethod, f, fitted.ReadLinear)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestXiangUnbounded(t *testing.T) {
 		t.Error("the model that was read differs from the one that was written")
 	}
 	f.Header.Params = []byte(`{"dims":-1}`)
-	if _, err := baseline.DecodeXiang(f); !fault.IsInput(err) {
+	if _, err := fitted.Decode[baseline.Xiang](baseline.XiangMethod, f, fitted.ReadLinear); !fault.IsInput(err) {
 		t.Errorf("dims below 0 in a file: error %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
@@ -98,7 +99,7 @@ func TestXRCAModelFile(t *testing.T) {
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := DecodeXRCA(f)
+	back, err := fitted.Decode[XRCA](XRCAMethod, f, fitted.ReadLinear)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,9 +75,6 @@ type Params struct {
 // DefaultParams returns the default directions of the members.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p Params) Validate() error { return param.Validate(p) }
-
 // Rules describes the method and the input that it requires.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.AnyLinks} }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -71,13 +72,27 @@ func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error
 		return learner.New(p, common), nil
 	}
 	m.decode = func(f *model.File) (algorithms.Model, error) {
-		fitted, err := decode(f)
+		decoded, err := decode(f)
 		if err != nil {
-			return nil, err // fitted is a nil pointer, which must not become a non-nil interface
+			return nil, err // decoded is a nil pointer, which must not become a non-nil interface
 		}
-		return fitted, nil
+		return decoded, nil
 	}
 	return m
+}
+
+// linear makes the entry of a method whose models are linear maps and nothing else.
+func linear[P learner.Method]() Method {
+	return of[P](func(f *model.File) (*fitted.Model[P], error) {
+		return fitted.Decode[P]((*new(P)).Rules().Name, f, fitted.ReadLinear)
+	})
+}
+
+// traced is [linear] for models with the objectives of a solver.
+func traced[P learner.Method]() Method {
+	return of[P](func(f *model.File) (*fitted.Traced[P], error) {
+		return fitted.DecodeTraced[P]((*new(P)).Rules().Name, f, fitted.ReadLinear)
+	})
 }
 
 // read sets the parameters and the common settings to those of a Config.
@@ -98,7 +113,7 @@ func (m Method) read(params any, common *algorithms.Common, c Config) error {
 // check returns an error for invalid parameters, for an unsupported kernel, and for a part of the
 // lesson that the method does not learn from.
 func (m Method) check(p learner.Method, c algorithms.Common) error {
-	if err := p.Validate(); err != nil {
+	if err := fitted.Validate(p); err != nil {
 		return err
 	}
 	if k, is := p.(kernelChecker); is {

@@ -76,9 +76,6 @@ type Params struct {
 // DefaultParams returns 300 trees and 10 directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p Params) Validate() error { return param.Validate(p) }
-
 // Learner grows the trees and finds directions between their leaves. The result has the type
 // *[Model].
 //

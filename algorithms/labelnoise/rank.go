@@ -102,14 +102,6 @@ type Result struct {
 	set *links.Set
 }
 
-// Likely returns the number of links that are more likely wrong than right. They are the first of
-// Links.
-func (r *Result) Likely() int {
-	return len(r.Links) - len(slices.DeleteFunc(slices.Clone(r.Links), func(s RankedLink) bool {
-		return s.Score > 0
-	}))
-}
-
 // Rank ranks the links of set between the points x by how likely they are mislabeled. The result
 // depends neither on the order of the links nor on the number of workers.
 //

@@ -71,15 +71,6 @@ func ReadFile(path string, limit int64) (*Index, error) {
 	return x, fault.InFile(err, path)
 }
 
-// Read reads an index file of size bytes. Errors are those of [ReadFile], without a path.
-func Read(r io.ReaderAt, size int64) (*Index, error) {
-	f, err := model.Read(r, size)
-	if err != nil {
-		return nil, unusable(err)
-	}
-	return decode(f)
-}
-
 // decode checks the content of a file.
 func decode(f *model.File) (*Index, error) {
 	if f.Header.Method != kind {

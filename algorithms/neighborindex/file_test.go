@@ -30,7 +30,13 @@ func small(t testing.TB) (*Searcher, []byte) {
 	return s, b.Bytes()
 }
 
-func read(b []byte) (*Index, error) { return Read(bytes.NewReader(b), int64(len(b))) }
+func read(b []byte) (*Index, error) {
+	f, err := model.Read(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return decode(f)
+}
 
 // An index that was written and read finds the same neighbors, and writes the same file.
 func TestFileKeepsTheIndex(t *testing.T) {

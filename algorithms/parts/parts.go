@@ -61,9 +61,6 @@ type Params struct {
 // DefaultParams returns lleratio in parts of 1800 links.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p Params) Validate() error { return param.Validate(p) }
-
 // Rules describes the method and the input that it requires.
 func (Params) Rules() learner.Rules {
 	return learner.Rules{About: About, Needs: learner.AnyLinks, Pairs: true}
@@ -165,7 +162,7 @@ func (p Params) smaller(e *fault.MemoryError, links int) error {
 	own.What = fmt.Sprintf("a part of %d links: %s", links, e.What)
 	own.Hint = "raise the memory limit"
 	p.Size = int(float64(links) * math.Sqrt(float64(e.Limit)/float64(e.Need)))
-	if p.Validate() == nil {
+	if fitted.Validate(p) == nil {
 		own.Hint = fmt.Sprintf("use size=%d or less, or raise the memory limit", p.Size)
 	}
 	return &own

@@ -174,16 +174,21 @@ func sortOut(ctx context.Context, eng *engine.Engine, training half,
 		}
 		return count
 	}
-	wrong := against(r.Links)
+	wrong, likely := against(r.Links), 0
+	for _, s := range r.Links {
+		if s.Score > 0 { // more likely wrong than right
+			likely++
+		}
+	}
 	found = []float64{math.NaN(), math.NaN()}
 	if wrong > 0 {
 		found = []float64{float64(against(r.Links[:wrong])) / float64(wrong),
-			float64(r.Likely()) / float64(wrong)}
+			float64(likely) / float64(wrong)}
 	}
 	if sets[withoutMost], err = r.Without(wrong); err != nil {
 		return nil, nil, err
 	}
-	if sets[withoutLikely], err = r.Without(min(r.Likely(), len(r.Links)-1)); err != nil {
+	if sets[withoutLikely], err = r.Without(min(likely, len(r.Links)-1)); err != nil {
 		return nil, nil, err
 	}
 	sets[reweighted], err = r.Reweighted()

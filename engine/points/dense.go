@@ -208,20 +208,6 @@ type Single struct {
 	Data []float32 // N*D
 }
 
-// NewSingle returns n vectors of d features over data (row-major, length n*d), which is kept, not
-// copied. A wrong length is a *fault.ShapeError, a NaN or Inf a *fault.DataError.
-func NewSingle(n, d int, data []float32) (*Single, error) {
-	if err := checkLength("values of points in single precision", len(data), n, d); err != nil {
-		return nil, err
-	}
-	for k, v := range data {
-		if v-v != 0 {
-			return nil, badValue(k/d, k%d, float64(v))
-		}
-	}
-	return &Single{N: n, D: d, Data: data}, nil
-}
-
 // Narrow returns dense points rounded to single precision, with relative errors up to 2^-24. A
 // value beyond the range of float32 is a *fault.DataError.
 func Narrow(x *Dense) (*Single, error) {

@@ -222,7 +222,7 @@ func TestKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := operator.TopEigenpairs(ctx, eng, operator.Kernel(f, x), k, operator.EigenOptions{})
+	b, err := operator.TopEigenpairs(ctx, eng, kernelMatrix{f, x}, k, operator.EigenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

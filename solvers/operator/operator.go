@@ -12,8 +12,6 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
@@ -206,26 +204,4 @@ func Recur(ctx context.Context, eng *engine.Engine, a Operator, alpha float64, x
 		}
 		return nil
 	})
-}
-
-type kernelMatrix struct {
-	k kernel.Kernel
-	p points.Points
-}
-
-// kernelWidth: a value of the kernel costs more than its use in this many columns.
-const kernelWidth = 24
-
-// Kernel returns the kernel matrix of the points, which is recomputed in every product and never
-// stored.
-func Kernel(k kernel.Kernel, p points.Points) Operator { return kernelMatrix{k, p} }
-
-func (k kernelMatrix) Order() int { return k.p.Len() }
-func (k kernelMatrix) Width() int { return kernelWidth }
-
-// Cost counts a value of any kernel as two dozen multiply-adds.
-func (k kernelMatrix) Cost() float64 { return 24 * float64(k.p.Len()) }
-
-func (k kernelMatrix) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
-	return k.k.MultiplyTo(ctx, eng, y, k.p, k.p, x)
 }

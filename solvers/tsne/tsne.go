@@ -213,29 +213,6 @@ func (d *descent) step(at Plane, rate, momentum float64) {
 	copy(at.Y, centered(at.Y))
 }
 
-// Divergence returns the Kullback-Leibler divergence sum p log(p / q) of the similarities q of a
-// plane from p, which [Fit] minimizes. Cost: O(n^2). Errors are those of Fit.
-func Divergence(ctx context.Context, eng *engine.Engine, p *sparse.Matrix, at Plane) (float64, error) {
-	if err := check(p, at); err != nil {
-		return 0, err
-	}
-	d := newDescent(len(at.X))
-	if err := d.gradient(ctx, eng, p, at, 1); err != nil {
-		return 0, err
-	}
-	total, sum := d.total(), 0.0
-	for i := range at.X {
-		columns, values := p.Row(i)
-		for k, j := range columns {
-			dx, dy := at.X[i]-at.X[j], at.Y[i]-at.Y[j]
-			if values[k] > 0 {
-				sum += values[k] * math.Log(values[k]*total*(1+dx*dx+dy*dy))
-			}
-		}
-	}
-	return sum, nil
-}
-
 // Similarities returns the symmetric similarities of points with sum 1: p_ij = (p_j|i + p_i|j) /
 // 2n. p_j|i falls with the squared distance like a Gaussian density. Its width makes the number of
 // effective neighbors, the exponential of the entropy, equal to perplexity; neighbors beyond those

@@ -21,13 +21,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// CMVUMethod is the name of this method in the catalog and in model files.
-const CMVUMethod = "cmvu"
-
-// CMVUDefaultKernel is the kernel whose feature space defines distances for a Learner without a
-// kernel.
-const CMVUDefaultKernel = graphkernel.DefaultKernel
-
 // CMVUAbout describes the method.
 var CMVUAbout = algorithms.About{
 	Name:  CMVUMethod,
@@ -35,7 +28,7 @@ var CMVUAbout = algorithms.About{
 	Summary: "colored maximum variance unfolding, low rank: pictures that keep the distances of " +
 		"neighbors, a baseline of gml",
 	Paper:         "Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007",
-	DefaultKernel: CMVUDefaultKernel,
+	DefaultKernel: graphkernel.DefaultKernel,
 	Baseline:      true,
 	LinksOptional: true,
 }
@@ -89,7 +82,7 @@ func (p CMVU) Validate() error { return graphkernel.ValidateSparse(p, p.Neighbor
 
 // CMVULearner embeds the points with the must-links between them; cannot-links are not used, and
 // links are optional. The result has the type *[CMVUModel]. Its Kernel defines the feature space of
-// the distances; the zero Spec means DefaultKernel. As many eigenvectors as points, and neighbors
+// the distances; the zero Spec means linear. As many eigenvectors as points, and neighbors
 // that all coincide, are errors.
 //
 // Cost: the nearest neighbors, r eigenvectors of their graph, and 4 r^2 flops per edge and step.
@@ -101,7 +94,7 @@ func (CMVU) Rules() learner.Rules { return learner.Rules{About: CMVUAbout} }
 // Learn fits the method.
 func (p CMVU) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	eng, x := f.Eng, f.X
-	k, err := p.In(ctx, eng, f.Kernel, x, CMVUDefaultKernel)
+	k, err := p.In(ctx, eng, f.Kernel, x, graphkernel.DefaultKernel)
 	if err != nil {
 		return nil, err
 	}

@@ -21,9 +21,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// KleinMethod is the name of this method in the catalog and in model files.
-const KleinMethod = "klein"
-
 // KleinDefaultKernel is the kernel whose feature space defines distances for a Learner without a
 // kernel.
 const KleinDefaultKernel = "linear"
@@ -61,9 +58,6 @@ type Klein struct {
 
 // KleinDefaults returns 20 directions.
 func KleinDefaults() Klein { return param.Default[Klein]() }
-
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p Klein) Validate() error { return param.Validate(p) }
 
 // KleinLearner learns from the links on the points, which must not all coincide. The result has the
 // type *[KleinModel]. Its zero Kernel means DefaultKernel, or spectrum:k=3 for sequences.

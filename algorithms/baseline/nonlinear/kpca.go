@@ -13,9 +13,6 @@ import (
 	"github.com/mustlink/mustlink/engine/param"
 )
 
-// KPCAMethod is the name of this method in the catalog and in model files.
-const KPCAMethod = "kpca"
-
 // KPCADefaultKernel is the kernel of a Learner without one.
 const KPCADefaultKernel = "rbf:sigma=mean"
 
@@ -50,9 +47,6 @@ type KPCA struct {
 
 // KPCADefaults returns 20 directions.
 func KPCADefaults() KPCA { return param.Default[KPCA]() }
-
-// Validate returns a *fault.ParamError for the first invalid value.
-func (p KPCA) Validate() error { return param.Validate(p) }
 
 // KPCALearner finds the directions of the points, which must not all coincide, and ignores links.
 // The result has the type *[KPCAModel]. Its zero Kernel means DefaultKernel, or spectrum:k=3 for

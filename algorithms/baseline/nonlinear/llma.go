@@ -23,9 +23,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/lle"
 )
 
-// LLMAMethod is the name of this method in the catalog and in model files.
-const LLMAMethod = "llma"
-
 // LLMAAbout describes the method.
 var LLMAAbout = algorithms.About{
 	Name:  LLMAMethod,

@@ -17,13 +17,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
-// SDPLRMethod is the name of this method in the catalog and in model files.
-const SDPLRMethod = "sdplr"
-
-// SDPLRDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a
-// kernel.
-const SDPLRDefaultKernel = graphkernel.DefaultKernel
-
 // SDPLRAbout describes the method.
 var SDPLRAbout = algorithms.About{
 	Name:    SDPLRMethod,
@@ -31,7 +24,7 @@ var SDPLRAbout = algorithms.About{
 	Summary: "the problem of npkl by a low-rank augmented Lagrangian: its baseline",
 	Paper: "Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite " +
 		"programs via low-rank factorization, Mathematical Programming 95, 2003",
-	DefaultKernel:   SDPLRDefaultKernel,
+	DefaultKernel:   graphkernel.DefaultKernel,
 	UsesCannotLinks: true,
 	Pairwise:        true,
 	Baseline:        true,
@@ -74,7 +67,7 @@ func SDPLRDefaults() SDPLR { return param.Default[SDPLR]() }
 func (p SDPLR) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
 // SDPLRLearner learns from the links on the points. The result has the type *[SDPLRModel]. Its
-// Kernel defines the feature space of the neighbors; the zero Spec means DefaultKernel. Cost: 2 r
+// Kernel defines the feature space of the neighbors; the zero Spec means linear. Cost: 2 r
 // flops per edge of the graph and step, for some hundreds of steps.
 type SDPLRLearner = learner.Learner[SDPLR]
 

@@ -22,13 +22,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
-// SpectralMethod is the name of this method in the catalog and in model files.
-const SpectralMethod = "spectral"
-
-// SpectralDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a
-// kernel.
-const SpectralDefaultKernel = graphkernel.DefaultKernel
-
 // SpectralKind is the way in which the eigenvectors are weighted.
 type SpectralKind string
 
@@ -51,7 +44,7 @@ var SpectralAbout = algorithms.About{
 	Summary: "kernels of a graph's Laplacian: diffusion and others, baselines of gml",
 	Paper: "Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & " +
 		"Niyogi 2003 (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order)",
-	DefaultKernel:   SpectralDefaultKernel,
+	DefaultKernel:   graphkernel.DefaultKernel,
 	UsesCannotLinks: true,
 	Pairwise:        true,
 	Baseline:        true,
@@ -122,7 +115,7 @@ func (p Spectral) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, 
 	if p.Kind.learns() && set.Len() == 0 {
 		return nil, input.NoLinks(SpectralMethod + " (" + string(p.Kind) + ")")
 	}
-	k, err := p.In(ctx, eng, f.Kernel, x, SpectralDefaultKernel)
+	k, err := p.In(ctx, eng, f.Kernel, x, graphkernel.DefaultKernel)
 	if err != nil {
 		return nil, err
 	}

@@ -14,15 +14,22 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
-// Parameters are the parameters of a method.
-type Parameters interface{ Validate() error }
+// Validate returns a *fault.ParamError for the first invalid value of the parameters of a method.
+// If their tags do not say all that they must be, the parameters have a method Validate.
+func Validate(params any) error {
+	if own, has := params.(interface{ Validate() error }); has {
+		return own.Validate()
+	}
+	return param.Validate(params)
+}
 
 // Model is a fitted metric. It is immutable and safe for concurrent use. With a linear map the
 // methods Embed, Gram and Distances of [algorithms.Model] are exact and take 2 d Dim flops per
 // point.
-type Model[P Parameters] struct {
+type Model[P any] struct {
 	*Map
 	params P
 	status algorithms.Status
@@ -36,17 +43,17 @@ type aboutShare struct {
 }
 
 var (
-	_ algorithms.Model          = (*Model[Parameters])(nil)
-	_ algorithms.Inputs         = (*Model[Parameters])(nil)
-	_ algorithms.Describer      = (*Model[Parameters])(nil)
-	_ algorithms.SingleEmbedder = (*Model[Parameters])(nil)
-	_ algorithms.Formulas       = (*Model[Parameters])(nil)
-	_ algorithms.Objective      = (*Traced[Parameters])(nil)
-	_ algorithms.Trace          = (*Traced[Parameters])(nil)
+	_ algorithms.Model          = (*Model[any])(nil)
+	_ algorithms.Inputs         = (*Model[any])(nil)
+	_ algorithms.Describer      = (*Model[any])(nil)
+	_ algorithms.SingleEmbedder = (*Model[any])(nil)
+	_ algorithms.Formulas       = (*Model[any])(nil)
+	_ algorithms.Objective      = (*Traced[any])(nil)
+	_ algorithms.Trace          = (*Traced[any])(nil)
 )
 
 // New returns the model of a map.
-func New[P Parameters](m *Map, params P, status algorithms.Status) *Model[P] {
+func New[P any](m *Map, params P, status algorithms.Status) *Model[P] {
 	return &Model[P]{Map: m, params: params, status: status}
 }
 
@@ -111,7 +118,7 @@ func (m *Model[P]) EncodeWith(f *model.File, extra ...any) error {
 
 // Decode returns the model that [Model.Encode] stored; extra are pointers to the structs of
 // [Model.EncodeWith]. An unusable tensor or member of the header is a *fault.DataError.
-func Decode[P Parameters](method string, f *model.File, read Reader, extra ...any) (*Model[P], error) {
+func Decode[P any](method string, f *model.File, read Reader, extra ...any) (*Model[P], error) {
 	m, err := DecodeHeader[P](method, f, extra...)
 	if err != nil {
 		return nil, err
@@ -124,7 +131,7 @@ func Decode[P Parameters](method string, f *model.File, read Reader, extra ...an
 }
 
 // DecodeHeader is [Decode] without the map, for methods whose parameters determine how to read it.
-func DecodeHeader[P Parameters](method string, f *model.File, extra ...any) (*Model[P], error) {
+func DecodeHeader[P any](method string, f *model.File, extra ...any) (*Model[P], error) {
 	m := &Model[P]{}
 	if f.Header.Extra[method] != nil {
 		extra = append(slices.Clip(extra), &m.share)
@@ -136,7 +143,7 @@ func DecodeHeader[P Parameters](method string, f *model.File, extra ...any) (*Mo
 		return nil, InHeader(fault.Data("", "embedded_share is %g: want a number from 0 to 1",
 			m.share.Share))
 	}
-	if err := m.params.Validate(); err != nil {
+	if err := Validate(m.params); err != nil {
 		return nil, InHeader(err)
 	}
 	return m, nil
@@ -180,13 +187,13 @@ func DecodeDescent(method string, f *model.File) (Descent, error) {
 }
 
 // Traced is a [Model] of an iterative solver, with the objective after every step.
-type Traced[P Parameters] struct {
+type Traced[P any] struct {
 	*Model[P]
 	Descent
 }
 
 // NewTraced returns the model of a map with the objectives at the start and after every iteration.
-func NewTraced[P Parameters](m *Map, params P, status algorithms.Status, trace []float64) *Traced[P] {
+func NewTraced[P any](m *Map, params P, status algorithms.Status, trace []float64) *Traced[P] {
 	return &Traced[P]{New(m, params, status), Descent{trace}}
 }
 
@@ -207,7 +214,7 @@ func (m *Traced[P]) EncodeWith(f *model.File, extra ...any) error {
 
 // DecodeTraced returns the model that [Traced.Encode] stored; extra are pointers to the structs of
 // [Traced.EncodeWith]. An unusable tensor or member of the header is a *fault.DataError.
-func DecodeTraced[P Parameters](method string, f *model.File, read Reader, extra ...any) (*Traced[P], error) {
+func DecodeTraced[P any](method string, f *model.File, read Reader, extra ...any) (*Traced[P], error) {
 	m, err := Decode[P](method, f, read, extra...)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,6 @@ import (
 
 // Method is implemented by the parameters of each method.
 type Method interface {
-	fitted.Parameters
 	// Rules describes the method and the input that it requires.
 	Rules() Rules
 	// Learn returns the model of input that passed the checks of the rules.
@@ -210,7 +209,7 @@ func Begin(r Rules, c algorithms.Common, eng *engine.Engine, x points.Points, se
 // Run checks the input, unless the rules say that learn does, and returns the model of learn. The
 // map that a linear method learns on Dense becomes one of the points, if Dense are their
 // coordinates. If the context is canceled, the error names the method.
-func (f *Fit) Run(ctx context.Context, p fitted.Parameters,
+func (f *Fit) Run(ctx context.Context, p any,
 	learn func() (algorithms.Model, error)) (algorithms.Model, error) {
 	m, err := algorithms.Model(nil), error(nil)
 	if !f.OwnCheck {
@@ -253,8 +252,8 @@ func Remark(ctx context.Context, eng *engine.Engine, method string, m algorithms
 }
 
 // Check validates parameters, lesson, points and links, in this order.
-func (f *Fit) Check(ctx context.Context, p fitted.Parameters) (err error) {
-	if err := p.Validate(); err != nil {
+func (f *Fit) Check(ctx context.Context, p any) (err error) {
+	if err := fitted.Validate(p); err != nil {
 		return err
 	}
 	if err := f.Lesson.For(f.About); err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/landmarks"
 )
 
 func init() {
@@ -33,7 +32,7 @@ type leverageFn struct {
 	Seed   uint64
 	Rows   int64 // number of rows of the set
 
-	scorer *landmarks.Scorer // of this bundle
+	scorer *Scorer // of this bundle
 }
 
 func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*rowrandom.Rows) bool,
@@ -68,7 +67,7 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 // prepare creates the scorer. It estimates the trace of the kernel matrix of all rows from the
 // sample.
 func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine,
-	sample rowrandom.Rows) (*landmarks.Scorer, error) {
+	sample rowrandom.Rows) (*Scorer, error) {
 	sample.Ascending()
 	x := coordinates.Vectors(sample.Matrix())
 	k, err := resolved(ctx, eng, f.Kernel, x)
@@ -83,7 +82,7 @@ func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine,
 	for _, v := range diagonal {
 		trace += v / float64(x.N) * float64(f.Rows)
 	}
-	return landmarks.NewScorer(ctx, eng, k, x, f.M, int(f.Rows), trace)
+	return NewScorer(ctx, eng, k, x, f.M, int(f.Rows), trace)
 }
 
 // resolved returns the kernel, with its bandwidth rules evaluated on x.

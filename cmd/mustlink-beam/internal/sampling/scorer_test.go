@@ -1,16 +1,34 @@
-package landmarks_test
+package sampling_test
 
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/sampling"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/landmarks"
 )
+
+// crowd returns many points in one cluster and a few far away, one in each direction.
+func crowd(seed uint64, many, few int) *points.Dense {
+	rng := rand.New(rand.NewPCG(seed, seed))
+	x := &points.Dense{N: many + few, D: few}
+	for i := range x.N {
+		for f := range few {
+			v := 0.02 * rng.NormFloat64()
+			if i-many == f {
+				v += 10
+			}
+			x.Data = append(x.Data, v)
+		}
+	}
+	return x
+}
 
 // TestScorer checks that a Scorer from the sample that Scores draws gives the same scores, for all
 // points at once and in parts.
@@ -38,7 +56,7 @@ func TestScorer(t *testing.T) {
 			for _, v := range diagonal {
 				trace += v
 			}
-			scorer, err := landmarks.NewScorer(t.Context(), eng, k, x.Select(rows), m, x.N, trace)
+			scorer, err := sampling.NewScorer(t.Context(), eng, k, x.Select(rows), m, x.N, trace)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,23 +93,23 @@ func TestScorerErrors(t *testing.T) {
 	eng, k, x := enginetest.New(t, 1), enginetest.Kernel(t, "linear"), crowd(1, 8, 2)
 	for name, f := range map[string]func() error{
 		"no landmarks": func() error {
-			_, err := landmarks.NewScorer(t.Context(), eng, k, x, 0, 10, 1)
+			_, err := sampling.NewScorer(t.Context(), eng, k, x, 0, 10, 1)
 			return err
 		},
 		"an empty sample": func() error {
-			_, err := landmarks.NewScorer(t.Context(), eng, k, x.Select(nil), 1, 10, 1)
+			_, err := sampling.NewScorer(t.Context(), eng, k, x.Select(nil), 1, 10, 1)
 			return err
 		},
 		"too few points": func() error {
-			_, err := landmarks.NewScorer(t.Context(), eng, k, x, 1, 9, 1)
+			_, err := sampling.NewScorer(t.Context(), eng, k, x, 1, 9, 1)
 			return err
 		},
 		"a negative trace": func() error {
-			_, err := landmarks.NewScorer(t.Context(), eng, k, x, 1, 10, -1)
+			_, err := sampling.NewScorer(t.Context(), eng, k, x, 1, 10, -1)
 			return err
 		},
 		"a trace of no use": func() error {
-			_, err := landmarks.NewScorer(t.Context(), eng, k, x, 1, 10, math.NaN())
+			_, err := sampling.NewScorer(t.Context(), eng, k, x, 1, 10, math.NaN())
 			return err
 		},
 	} {
@@ -102,7 +120,7 @@ func TestScorerErrors(t *testing.T) {
 	}
 	// All points are at the origin: none has a positive score.
 	zero := &points.Dense{N: 4, D: 2, Data: make([]float64, 8)}
-	scorer, err := landmarks.NewScorer(t.Context(), eng, k, zero, 2, 10, 0)
+	scorer, err := sampling.NewScorer(t.Context(), eng, k, zero, 2, 10, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
