@@ -3,9 +3,7 @@ package dataset
 import (
 	"io"
 	"math"
-	"math/big"
 	"strconv"
-	"time"
 	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -209,49 +207,6 @@ func (b *Budget) Take(n int64) error {
 
 // Give gives n bytes back.
 func (b *Budget) Give(n int64) { b.Used -= n }
-
-// NumberText returns a number as the text that CSV would have, "" for NaN.
-func NumberText(v float64) string {
-	if v != v {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
-// Decimal returns b, a whole number in two's complement with the highest byte first, divided by
-// 10^scale, correctly rounded, or an infinity.
-func Decimal(b []byte, scale int) float64 {
-	whole := new(big.Int).SetBytes(b)
-	if len(b) > 0 && b[0] >= 0x80 {
-		whole.Sub(whole, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
-	}
-	return Scaled(whole.String(), scale)
-}
-
-// Scaled returns digits/10^scale, correctly rounded, or an infinity.
-func Scaled(digits string, scale int) float64 {
-	v, _ := strconv.ParseFloat(digits+"e"+strconv.Itoa(-scale), 64)
-	return v
-}
-
-// DateText returns the date of a day since 1970 as text.
-func DateText(day int64) string { return time.Unix(day*24*3600, 0).UTC().Format(time.DateOnly) }
-
-// ClockText returns a time of day, in units since midnight, as text.
-func ClockText(units int64, unit time.Duration) string {
-	return Instant(units, unit).Format("15:04:05.999999999")
-}
-
-// InstantText returns a point in time, in units since 1970, as text.
-func InstantText(units int64, unit time.Duration) string {
-	return Instant(units, unit).Format(time.RFC3339Nano)
-}
-
-// Instant returns a point in time in units since 1970. Times without a zone look like those of UTC.
-func Instant(units int64, unit time.Duration) time.Time {
-	perSecond := int64(time.Second / unit)
-	return time.Unix(units/perSecond, units%perSecond*int64(unit)).UTC()
-}
 
 // PartBytes are the approximate bytes of the numbers of one part of a file that is written.
 const PartBytes = 16 << 20

@@ -100,26 +100,6 @@ func scaled(mantissa uint64, after int) float64 {
 	return float64(q) * math.Float64frombits(uint64(1023+exponent)<<52)
 }
 
-// Half returns a floating-point number of 16 bits: its exponent and fraction, moved to where
-// float32 has them, are the number divided by 2^112.
-func Half(bits uint16) float64 {
-	v := math.Float32frombits(uint32(bits&0x7fff) << 13)
-	size := float64(v) * 0x1p112
-	if size >= 0x1p16 { // the largest exponent
-		size = math.Inf(1)
-		if bits&0x3ff != 0 {
-			size = math.NaN()
-		}
-	}
-	if bits>>15 != 0 {
-		return -size
-	}
-	return size
-}
-
-// exactWhole is the size up to which float64 has all whole numbers.
-const exactWhole = 1 << 53
-
 // ErrRounded is the error of a whole number that float64 does not have.
 var ErrRounded = errors.New("the whole number has no exact float64: want at most 2^53 in size")
 

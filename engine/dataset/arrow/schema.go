@@ -252,7 +252,7 @@ type column struct {
 	storage             storage
 	size                int64 // bytes of a value; the length of a list of fixed size
 	node, buffer, views int64 // the first of its nodes and buffers in a batch; columns of views before it
-	value                     // of one value, for numbers and instants
+	value               dataset.Value
 	above               []*column
 	item                *column // of a list
 	dictionary          *column // the values, if the column has their numbers
@@ -386,14 +386,14 @@ func (r *schemaReader) encoded(c *column, encoding, field table) error {
 	if values.item != nil {
 		values.kind = unreadable
 	}
-	c.dictionary, c.id, c.item, c.kind = &values, encoding.int(encodingID, 8, 0), nil, values.kind
+	c.dictionary, c.id, c.item = &values, encoding.int(encodingID, 8, 0), nil
 	index := encoding.table(encodingIndex)
 	width, signed := int64(32), int64(1)
 	if index.f != nil {
 		width, signed = index.int(0, 4, 0), index.int(1, 1, 0)
 	}
-	c.storage, c.size, c.value = fixed, width/8, whole(width, signed != 0)
-	if c.value.number == nil {
+	c.size = 0
+	if c.set(values.kind, c.what, width, wholeKind(signed != 0)); c.size == 0 {
 		return fault.Data("", "the dictionary of column %s has numbers of %d bits: want 8, 16, 32 or 64",
 			c.name, width)
 	}
