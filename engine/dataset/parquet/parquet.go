@@ -171,16 +171,16 @@ func (r *reader) measure(c *chunks[uint64]) (err error) {
 		return err
 	}
 	const name = 64 // approximate bytes of a feature's name
-	return r.f.held.Take(name * int64(c.c.width))
+	return r.f.Held.Take(name * int64(c.c.width))
 }
 
 // Next returns the next rows, at most limit of them.
 func (r *reader) Next(limit int) (dataset.Rows, error) {
-	rows, n, err := r.Begin(limit, &r.f.held)
+	rows, n, err := r.Begin(limit, &r.f.Held)
 	if err != nil {
 		return dataset.Rows{}, err
 	}
-	defer r.End(n, &r.f.held)
+	defer r.End(n, &r.f.Held)
 	at := 0
 	for _, c := range r.features {
 		if err := r.readFeature(rows.Data, c, at, n); err != nil {

@@ -13,12 +13,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// The columns that are not features.
-const (
-	labelColumn = "label"
-	idColumn    = "id"
-)
-
 // column is a leaf of the schema.
 type column struct {
 	name   string

@@ -330,10 +330,10 @@ func (t *textColumn) read(n int) ([]string, error) {
 	}
 	const entry = 16 // bytes of a text in addition to its letters
 	held := int64(n) * entry
-	if err := t.f.held.Take(held); err != nil {
+	if err := t.f.Held.Take(held); err != nil {
 		return nil, err
 	}
-	defer func() { t.f.held.Give(held) }() // from here on the caller owns them
+	defer func() { t.f.Held.Give(held) }() // from here on the caller owns them
 	out := make([]string, n)
 	row := t.row
 	for i := 0; i < n; {
@@ -345,7 +345,7 @@ func (t *textColumn) read(n int) ([]string, error) {
 			s = strings.TrimSpace(s)
 			part[k] = s
 			held += int64(len(s))
-			if err := t.f.held.Take(int64(len(s))); err != nil {
+			if err := t.f.Held.Take(int64(len(s))); err != nil {
 				held -= int64(len(s))
 				return nil, err
 			}
