@@ -63,7 +63,7 @@ func decodeIDX(src *source, o ReadOptions, rep *report) (*table, error) {
 		return nil, err
 	}
 	n := rows * cols
-	if err := checkMemory(o, src.name, n); err != nil {
+	if err := checkBytes(o, src.name, 8*n); err != nil {
 		return nil, err
 	}
 	if got, want := src.size-h.bytes(), n*int64(h.Bits/8); src.size >= 0 && got != want {
@@ -91,11 +91,11 @@ func labelsIDX(src *source, _ int) (labels, ids []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	seen := interner{}
+	list := labelNames(0)
 	for _, v := range t.data {
-		labels = append(labels, seen.keep(strconv.FormatInt(int64(v), 10)))
+		list.push(strconv.FormatInt(int64(v), 10), 0)
 	}
-	return labels, nil, nil
+	return list.values, nil, nil
 }
 
 func readIDXHeader(src *source) (h idxHeader, err error) {

@@ -38,7 +38,7 @@ func decodeNPY(src *source, o ReadOptions, rep *report) (*table, error) {
 	if rows == 0 {
 		return nil, noRows(src.name, cols)
 	}
-	if err := checkMemory(o, src.name, rows*cols); err != nil {
+	if err := checkBytes(o, src.name, 8*rows*cols); err != nil {
 		return nil, err
 	}
 	t := &table{rows: int(rows), cols: int(cols)}
@@ -98,7 +98,7 @@ func (r *npyRows) next(limit int) (*table, error) {
 		}
 		return nil, io.EOF
 	}
-	if err := checkMemory(r.o, r.src.name, int64(t.rows)*int64(t.cols)); err != nil {
+	if err := checkBytes(r.o, r.src.name, 8*int64(t.rows)*int64(t.cols)); err != nil {
 		return nil, err
 	}
 	var err error

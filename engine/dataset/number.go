@@ -207,27 +207,6 @@ func isNumber(s string) bool {
 	return err == nil && v == v || err == ErrRounded || errors.Is(err, strconv.ErrRange)
 }
 
-// addRow parses the features of one record.
-func (t *table) addRow(r *records, fields []string, features []int, line int) error {
-	for _, i := range features {
-		marks := r.marks
-		if r.cells != nil {
-			marks = r.cells[i]
-		}
-		v, err := marks.float([]byte(fields[i]))
-		if err != nil || v-v != 0 {
-			var what, fix string
-			if v, what, fix = marks.parse(fields[i]); what != "" {
-				if err := r.problem(line, r.columns[i], fix, "%s", what); err != nil {
-					return err
-				}
-			}
-		}
-		t.data = append(t.data, v)
-	}
-	return nil
-}
-
 // wantFinite ends what states a problem.
 const wantFinite = ": want a finite number"
 
