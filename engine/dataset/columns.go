@@ -173,7 +173,8 @@ func (c *Columns) CheckText(column string, isFeature bool, s string, row int) er
 // OtherLength returns the error of a list of another length than the first one.
 func OtherLength(column string, row, width int) *fault.DataError {
 	return CellError(column, row,
-		"the list has another length than %d, that of the first row: want the same length in every row", width)
+		"the list has another length than %d, that of the first row: want the same length in every row",
+		width)
 }
 
 // ColumnError returns an error that names a column.

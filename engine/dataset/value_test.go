@@ -51,7 +51,8 @@ func TestInstants(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		units := rapid.Int64Range(-1<<55, 1<<57).Draw(t, "units")
 		v := Value{Kind: Instant, Bits: 64, Unit: time.Microsecond}
-		if got, want := v.instant(uint64(units)), time.UnixMicro(units).UTC(); !got.Equal(want) || got.Location() != time.UTC {
+		got, want := v.instant(uint64(units)), time.UnixMicro(units).UTC()
+		if !got.Equal(want) || got.Location() != time.UTC {
 			t.Fatalf("%s: want %s", got, want)
 		}
 	})

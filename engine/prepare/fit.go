@@ -341,8 +341,8 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 			return
 		}
 		if kind == Boolean {
-			g.err = dataset.ColumnError(x.Name, "it has %s: want two for a boolean, or the column as a category",
-				count(g.Distinct, "different text"))
+			g.err = dataset.ColumnError(x.Name,
+				"it has %s: want two for a boolean, or the column as a category", count(g.Distinct, "different text"))
 			return
 		}
 	}
@@ -358,8 +358,8 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 			return
 		}
 		if kind == Date {
-			g.err = dataset.CellError(x.Name, firstRow(x), "%q is not a date: want a format such as %s, %s or %s",
-				g.Example, example(layouts[0]), example("2.1.2006 15:04"), example("Jan 2, 2006"))
+			g.err = dataset.CellError(x.Name, firstRow(x),
+				"%q is not a date: want a format such as %s, %s or %s", g.Example, example(layouts[0]), example("2.1.2006 15:04"), example("Jan 2, 2006"))
 			return
 		}
 	}
@@ -539,7 +539,8 @@ func (f *fit) preparation() (dataset.Transform, error) {
 		}
 		if names[g.Name] {
 			return nil, fault.InFile(dataset.ColumnError(g.Name,
-				"two columns have this name: want different names, as columns are found by them"), f.data.Name)
+				"two columns have this name: want different names, as columns are found by them"),
+				f.data.Name)
 		}
 		names[g.Name] = true
 		p.columns = append(p.columns, g.column)
