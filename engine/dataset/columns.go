@@ -1,11 +1,13 @@
 package dataset
 
 import (
+	"encoding/binary"
+	"errors"
 	"io"
 	"math"
-	"math/big"
+	"slices"
 	"strconv"
-	"time"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -152,32 +154,38 @@ func (c *Columns) NotFinite(feature string, row int, v float64, empty, whole boo
 		what, fix = "the whole number has no exact float64: want at most 2^53 in size",
 			"write the column as double"
 	}
-	e := ColumnError(feature, "%s", what)
-	e.Row = row
-	return c.Problem(e, fix)
+	return c.Problem(CellError(feature, row, "%s", what), fix)
 }
 
 // CheckText reports a cell of a feature that is not text, or an empty one of ids or labels.
 func (c *Columns) CheckText(column string, isFeature bool, s string, row int) error {
-	var e *fault.DataError
-	fix := "fill in the cell, or remove the row"
 	switch {
 	case s == "" && !isFeature:
-		e = ColumnError(column, "the cell is empty: want a %s", column)
+		return c.Problem(CellError(column, row, "the cell is empty: want a %s", column),
+			"fill in the cell, or remove the row")
 	case isFeature && !utf8.ValidString(s):
-		e, fix = ColumnError(column, "the cell is not UTF-8: want text"),
-			"remove the column, if it holds other bytes than text"
-	default:
-		return nil
+		return c.Problem(CellError(column, row, "the cell is not UTF-8: want text"),
+			"remove the column, if it holds other bytes than text")
 	}
-	e.Row = row
-	return c.Problem(e, fix)
+	return nil
+}
+
+// OtherLength returns the error of a list of another length than the first one.
+func OtherLength(column string, row, width int) *fault.DataError {
+	return CellError(column, row,
+		"the list has another length than %d, that of the first row: want the same length in every row",
+		width)
 }
 
 // ColumnError returns an error that names a column.
 func ColumnError(column, format string, args ...any) *fault.DataError {
+	return CellError(column, -1, format, args...)
+}
+
+// CellError returns an error that names a column and a row.
+func CellError(column string, row int, format string, args ...any) *fault.DataError {
 	e := fault.Data("", format, args...)
-	e.Column = column
+	e.Column, e.Row = column, row
 	return e
 }
 
@@ -210,85 +218,146 @@ func (b *Budget) Take(n int64) error {
 // Give gives n bytes back.
 func (b *Budget) Give(n int64) { b.Used -= n }
 
-// NumberText returns a number as the text that CSV would have, "" for NaN.
-func NumberText(v float64) string {
-	if v != v {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
-// Decimal returns b, a whole number in two's complement with the highest byte first, divided by
-// 10^scale, correctly rounded, or an infinity.
-func Decimal(b []byte, scale int) float64 {
-	whole := new(big.Int).SetBytes(b)
-	if len(b) > 0 && b[0] >= 0x80 {
-		whole.Sub(whole, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
-	}
-	return Scaled(whole.String(), scale)
-}
-
-// Scaled returns digits/10^scale, correctly rounded, or an infinity.
-func Scaled(digits string, scale int) float64 {
-	v, _ := strconv.ParseFloat(digits+"e"+strconv.Itoa(-scale), 64)
-	return v
-}
-
-// DateText returns the date of a day since 1970 as text.
-func DateText(day int64) string { return time.Unix(day*24*3600, 0).UTC().Format(time.DateOnly) }
-
-// ClockText returns a time of day, in units since midnight, as text.
-func ClockText(units int64, unit time.Duration) string {
-	return Instant(units, unit).Format("15:04:05.999999999")
-}
-
-// InstantText returns a point in time, in units since 1970, as text.
-func InstantText(units int64, unit time.Duration) string {
-	return Instant(units, unit).Format(time.RFC3339Nano)
-}
-
-// Instant returns a point in time in units since 1970. Times without a zone look like those of UTC.
-func Instant(units int64, unit time.Duration) time.Time {
-	perSecond := int64(time.Second / unit)
-	return time.Unix(units/perSecond, units%perSecond*int64(unit)).UTC()
-}
-
 // PartBytes are the approximate bytes of the numbers of one part of a file that is written.
 const PartBytes = 16 << 20
 
+// WrittenColumn is a column of a file that is written, with its values in some rows: ids or labels,
+// which are texts, or numbers.
+type WrittenColumn struct {
+	Name    string
+	Texts   []string  // one a row, nil for numbers
+	numbers []float64 // every stride-th
+	stride  int
+}
+
+// Number returns the number in row i.
+func (c *WrittenColumn) Number(i int) float64 { return c.numbers[i*c.stride] }
+
+// written returns the columns of rows with numbers of these names, in the order of files.
+func (r Rows) written(names []string) (list []WrittenColumn) {
+	if r.IDs != nil {
+		list = append(list, WrittenColumn{Name: idColumn, Texts: r.IDs})
+	}
+	for j, name := range names {
+		list = append(list, WrittenColumn{Name: name, numbers: r.Data[min(j, len(r.Data)):],
+			stride: len(names)})
+	}
+	if r.Labels != nil {
+		list = append(list, WrittenColumn{Name: labelColumn, Texts: r.Labels})
+	}
+	return list
+}
+
 // Collect gathers the rows that next returns until their numbers take about [PartBytes], or their
-// texts as many bytes as given, and passes them to flush, n rows at a time. It is for writers of
-// formats whose files have parts of many rows.
-func Collect(columns int, texts int, next func() (Rows, error), flush func(rows Rows, n int) error) error {
+// texts as many bytes as given, and passes them to flush, n rows at a time. Before that it calls
+// begin once, also if there are no rows; the first rows determine whether there are ids and labels.
+// It is for writers of formats whose files have parts of many rows.
+func Collect(names []string, texts int, next func() (Rows, error), begin func(columns []WrittenColumn) error,
+	flush func(columns []WrittenColumn, n int) error) error {
 	const fewest = 1 << 10 // rows, so that their metadata are small compared with the values
-	limit := max(fewest, PartBytes/8/max(1, columns))
+	limit := max(fewest, PartBytes/8/max(1, len(names)))
 	var all Rows
-	n, letters := 0, 0
-	for {
+	n, letters, begun := 0, 0, false
+	for end := false; !end; {
 		rows, err := next()
-		if err == io.EOF {
-			break
+		if end = err == io.EOF; err != nil && !end {
+			return err
+		}
+		if !end {
+			all.Data = append(all.Data, rows.Data...)
+			all.IDs, all.Labels = append(all.IDs, rows.IDs...), append(all.Labels, rows.Labels...)
+			n += len(rows.Data) / len(names)
+			for _, text := range slices.Concat(rows.IDs, rows.Labels) {
+				letters += len(text)
+			}
+			if n < limit && letters < texts {
+				continue
+			}
+		}
+		columns := all.written(names)
+		if err = nil; !begun {
+			begun, err = true, begin(columns)
+		}
+		if n > 0 && err == nil {
+			err = flush(columns, n)
 		}
 		if err != nil {
 			return err
 		}
-		all.Data = append(all.Data, rows.Data...)
-		all.IDs, all.Labels = append(all.IDs, rows.IDs...), append(all.Labels, rows.Labels...)
-		n += len(rows.Data) / columns
-		for _, list := range [][]string{rows.IDs, rows.Labels} {
-			for _, s := range list {
-				letters += len(s)
-			}
-		}
-		if n >= limit || letters >= texts {
-			if err := flush(all, n); err != nil {
-				return err
-			}
-			all, n, letters = Rows{Data: all.Data[:0], IDs: all.IDs[:0], Labels: all.Labels[:0]}, 0, 0
-		}
+		all, n, letters = Rows{Data: all.Data[:0], IDs: all.IDs[:0], Labels: all.Labels[:0]}, 0, 0
 	}
-	if n == 0 {
+	return nil
+}
+
+// File is an open file of columns, and the memory that its reader has in use.
+type File struct {
+	In   io.ReaderAt
+	Size int64
+	Held Budget
+}
+
+// DiskError is a failure of the disk, not an error of the content.
+type DiskError struct{ err error }
+
+func (e *DiskError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *DiskError) Unwrap() error { return e.err }
+
+// Fill fills b with the bytes at offset at of the file. The error is a *fault.DataError if the file
+// ends before, or a *[DiskError].
+func (f *File) Fill(b []byte, at int64) error {
+	n, err := f.In.ReadAt(b, at)
+	switch {
+	case n == len(b):
 		return nil
+	case err == nil || errors.Is(err, io.EOF):
+		return fault.Data("", "it ends at byte %d, the file is cut off: %w", at+int64(n), io.ErrUnexpectedEOF)
 	}
-	return flush(all, n)
+	return &DiskError{err}
+}
+
+// Bytes returns n bytes of the file, in memory that the caller gives back.
+func (f *File) Bytes(at, n int64) ([]byte, error) {
+	if err := f.Held.Take(n); err != nil {
+		return nil, err
+	}
+	b := make([]byte, n)
+	return b, f.Fill(b, at)
+}
+
+// Footer returns the metadata at the end of a file, in memory that the caller gives back. The file
+// begins with a magic word in some bytes, and ends in the length of the metadata, in 4 bytes, and
+// the word. what is the format, as in "an Arrow file", and other the error of a file that begins
+// and ends in another way, nil if there is nothing to say.
+func (f *File) Footer(what, magic string, headBytes int64,
+	other func(begin, end string) error) ([]byte, error) {
+	tailBytes := int64(4 + len(magic))
+	most := f.Size - headBytes - tailBytes
+	if most < 0 {
+		return nil, fault.Data("", "it has %d bytes: want %s file", f.Size, what)
+	}
+	head, tail := make([]byte, headBytes), make([]byte, tailBytes)
+	if err := f.Fill(head, 0); err != nil {
+		return nil, err
+	}
+	if err := f.Fill(tail, f.Size-tailBytes); err != nil {
+		return nil, err
+	}
+	begin, end := string(head), string(tail[4:])
+	if err := other(begin, end); err != nil {
+		return nil, err
+	}
+	_, name, _ := strings.Cut(what, " ")
+	switch n := int64(binary.LittleEndian.Uint32(tail)); {
+	case !strings.HasPrefix(begin, magic):
+		return nil, fault.Data("", "the content is not %s: want a file that begins with %s", name, magic)
+	case end != magic:
+		return nil, fault.Data("", "it does not end in %s, the file is cut off: %w", magic,
+			io.ErrUnexpectedEOF)
+	case n > most:
+		return nil, fault.Data("", "its footer claims %d bytes: want at most %d", n, most)
+	default:
+		return f.Bytes(f.Size-tailBytes-n, n)
+	}
 }

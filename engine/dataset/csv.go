@@ -263,25 +263,13 @@ func (r *records) none() error {
 	return r.rep.fatal("add rows below the header", "it has a header but no rows: want at least one row")
 }
 
-// interner keeps one copy of each text, so that labels neither keep their lines in memory nor
-// repeat.
-type interner map[string]string
-
-func (in interner) keep(s string) string {
-	if v, ok := in[s]; ok {
-		return v
-	}
-	v := strings.Clone(s)
-	in[v] = v
-	return v
-}
-
-// names collects one column of text, such as labels.
+// names collects one column of text, such as labels. It keeps one copy of each text, so that labels
+// neither keep their lines in memory nor repeat.
 type names struct {
 	at     int // index of the column, -1 for none
 	values []string
-	seen   interner       // nil for values of any number that are not compared
-	lines  map[string]int // for ids: the line of each, to find duplicates
+	seen   map[string]string // nil for values of any number that are not compared
+	lines  map[string]int    // for ids: the line of each, to find duplicates
 }
 
 // add appends the column's value of a record.
@@ -315,13 +303,15 @@ func (c *names) take() []string {
 	c.values = nil
 	const limit = 1 << 12 // different texts that are kept from block to block: there may be as many as rows
 	if c.lines == nil && len(c.seen) > limit {
-		c.seen = interner{}
+		c.seen = map[string]string{}
 	}
 	return values
 }
 
-func labelNames(at int) *names { return &names{at: at, seen: interner{}} }
-func idNames(at int) *names    { return &names{at: at, seen: interner{}, lines: map[string]int{}} }
+func labelNames(at int) *names { return &names{at: at, seen: map[string]string{}} }
+func idNames(at int) *names {
+	return &names{at: at, seen: map[string]string{}, lines: map[string]int{}}
+}
 
 // rowsWithin returns limit, or the smallest number of rows that exceeds the memory limit if that is
 // lower.
@@ -332,13 +322,7 @@ func (o ReadOptions) rowsWithin(limit, cols int) int {
 	return limit
 }
 
-// checkMemory compares the memory of the values, read or needed, with the limit. 8*values must not
-// overflow.
-func checkMemory(o ReadOptions, name string, values int64) error {
-	return checkBytes(o, name, 8*values)
-}
-
-// checkBytes is like checkMemory, for a number of bytes.
+// checkBytes compares the bytes of values, read or needed, with the limit.
 func checkBytes(o ReadOptions, name string, bytes int64) error {
 	if o.MemoryLimit > 0 && bytes > o.MemoryLimit {
 		return &fault.MemoryError{What: "reading " + name, Need: bytes, Limit: o.MemoryLimit,

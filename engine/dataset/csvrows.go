@@ -189,17 +189,9 @@ func (c *csvRows) add(t *table, fields []string, line int) error {
 	if err := c.ids.add(c.records, fields, line); err != nil {
 		return err
 	}
-	if !c.mix.on {
-		return t.addRow(c.records, fields, c.numbers, line)
-	}
-	return c.addMixed(t, fields, line)
-}
-
-// addMixed appends the features of one record of a mixed table.
-func (c *csvRows) addMixed(t *table, fields []string, line int) error {
 	for _, i := range c.features {
-		if x := c.mix.at[i]; x != nil {
-			x.push([]byte(fields[i]))
+		if c.roles[i] == asText {
+			c.mix.at[i].push([]byte(fields[i]))
 			continue
 		}
 		v, err := c.cells[i].float([]byte(fields[i]))
@@ -213,9 +205,10 @@ func (c *csvRows) addMixed(t *table, fields []string, line int) error {
 	return nil
 }
 
-// oddNumber parses a cell of a column of numbers that the fast path refused: NaN if it is missing.
+// oddNumber parses a cell of a column of numbers that the fast path refused: NaN if it is missing in
+// a mixed table.
 func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, error) {
-	if IsMissing(cell) {
+	if c.mix.on && IsMissing(cell) {
 		c.mix.gap = true
 		return math.NaN(), nil
 	}
@@ -223,7 +216,7 @@ func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, e
 	switch {
 	case what == "":
 		return v, nil
-	case isNumber(cell):
+	case !c.mix.on || isNumber(cell):
 		return v, c.problem(line, c.columns[column], fix, "%s", what)
 	}
 	return v, c.textAmongNumbers(t, column, line, cell)

@@ -397,14 +397,8 @@ func (s *source) whole(o *ReadOptions) (io.ReaderAt, int64, error) {
 
 // encode writes a matrix with the names of its columns.
 func (x Extension) encode(w *matrixWriter) error {
-	columns := w.columns
-	if columns == nil {
-		for j := range w.cols {
-			columns = append(columns, strconv.Itoa(j))
-		}
-	}
 	at := 0
-	return x.Write(w.out, columns, func() (Rows, error) {
+	return x.Write(w.out, w.names(), func() (Rows, error) {
 		rows, err := w.block(at)
 		at += len(rows.Data) / max(1, w.cols)
 		return rows, err

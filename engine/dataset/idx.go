@@ -20,15 +20,15 @@ const maxIDXDims = 4
 type idxType struct {
 	code byte
 	name string
-	size int
+	Value
 }
 
 func idxTypes() []idxType {
-	return []idxType{{0x08, "ubyte", 1}, {0x09, "byte", 1}, {0x0b, "short", 2}, {0x0c, "int", 4},
-		{0x0d, "float", 4}, {0x0e, "double", 8}}
+	return []idxType{{0x08, "ubyte", Value{Kind: Unsigned, Bits: 8}},
+		{0x09, "byte", Value{Kind: Signed, Bits: 8}}, {0x0b, "short", Value{Kind: Signed, Bits: 16}},
+		{0x0c, "int", Value{Kind: Signed, Bits: 32}}, {0x0d, "float", Value{Kind: Float, Bits: 32}},
+		{0x0e, "double", Value{Kind: Float, Bits: 64}}}
 }
-
-func (t idxType) whole() bool { return t.code < 0x0d }
 
 // idxHeader is the header of an IDX file.
 type idxHeader struct {
@@ -63,18 +63,18 @@ func decodeIDX(src *source, o ReadOptions, rep *report) (*table, error) {
 		return nil, err
 	}
 	n := rows * cols
-	if err := checkMemory(o, src.name, n); err != nil {
+	if err := checkBytes(o, src.name, 8*n); err != nil {
 		return nil, err
 	}
-	if got, want := src.size-h.bytes(), n*int64(h.size); src.size >= 0 && got != want {
+	if got, want := src.size-h.bytes(), n*int64(h.Bits/8); src.size >= 0 && got != want {
 		return nil, fault.Data(src.name, "it has %d bytes of values: want %d for %s of %s", got, want,
 			h.shape(), h.name)
 	}
 	t := &table{rows: int(rows), cols: int(cols)}
-	t.data, err = src.values(int(n), h.size, func(data []float64, buf []byte) ([]float64, error) {
-		return h.append(data, buf), nil
+	t.data, err = src.values(int(n), h.Bits/8, func(data []float64, buf []byte) ([]float64, error) {
+		return h.append(data, buf, true), nil
 	})
-	if err != nil || h.whole() {
+	if err != nil || h.Kind != Float {
 		return t, err
 	}
 	return t, t.checkFinite(rep, 0)
@@ -91,11 +91,11 @@ func labelsIDX(src *source, _ int) (labels, ids []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	seen := interner{}
+	list := labelNames(0)
 	for _, v := range t.data {
-		labels = append(labels, seen.keep(strconv.FormatInt(int64(v), 10)))
+		list.push(strconv.FormatInt(int64(v), 10), 0)
 	}
-	return labels, nil, nil
+	return list.values, nil, nil
 }
 
 func readIDXHeader(src *source) (h idxHeader, err error) {
@@ -148,40 +148,6 @@ func (h idxHeader) check(name string) (rows, cols int64, err error) {
 		values *= d
 	}
 	return h.dims[0], values / h.dims[0], nil
-}
-
-// append decodes the values in buf.
-func (h idxHeader) append(data []float64, buf []byte) []float64 {
-	n := len(data)
-	data = slices.Grow(data, len(buf)/h.size)[:n+len(buf)/h.size]
-	out := data[n:]
-	switch h.code {
-	case 0x08:
-		for i, b := range buf {
-			out[i] = float64(b)
-		}
-	case 0x09:
-		for i, b := range buf {
-			out[i] = float64(int8(b))
-		}
-	case 0x0b:
-		for i := range out {
-			out[i] = float64(int16(binary.BigEndian.Uint16(buf[2*i:])))
-		}
-	case 0x0c:
-		for i := range out {
-			out[i] = float64(int32(binary.BigEndian.Uint32(buf[4*i:])))
-		}
-	case 0x0d:
-		for i := range out {
-			out[i] = float64(math.Float32frombits(binary.BigEndian.Uint32(buf[4*i:])))
-		}
-	case 0x0e:
-		for i := range out {
-			out[i] = math.Float64frombits(binary.BigEndian.Uint64(buf[8*i:]))
-		}
-	}
-	return data
 }
 
 // gramPoints turns a table of inner products into points.

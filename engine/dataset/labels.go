@@ -113,12 +113,10 @@ func OpenLabels(path string, limit int64) (*LabelStream, error) {
 		}
 		return &LabelStream{rest: labels}, nil
 	}
-	src, err := open(path, isGzip(path))
-	if err != nil {
-		return nil, err
-	}
-	src.limit = limit
-	return newLabelStream(src)
+	return opened(path, isGzip(path), func(src *source) (*LabelStream, error) {
+		src.limit = limit
+		return newLabelStream(src)
+	})
 }
 
 // DecodeLabelStream is [OpenLabels] for a stream of CSV. Messages refer to it as name; gz means
@@ -127,7 +125,6 @@ func DecodeLabelStream(r io.Reader, name string, gz bool) (*LabelStream, error) 
 	return newLabelStream(newSource(name, r, -1, gz))
 }
 
-// newLabelStream closes src when it returns an error.
 func newLabelStream(src *source) (*LabelStream, error) {
 	s := &LabelStream{recordStream: newRecordStream(src)}
 	var err error
@@ -135,7 +132,6 @@ func newLabelStream(src *source) (*LabelStream, error) {
 		s.label, err = labelsOf(s.lines)
 	}
 	if err != nil {
-		src.Close()
 		return nil, s.rep.outcome(err)
 	}
 	s.label.seen = nil // there may be as many as rows
@@ -261,30 +257,34 @@ func (d *Data) decodeTargets(src *source, limit int64) ([]float64, error) {
 	if err := rep.outcome(err); err != nil {
 		return nil, err
 	}
-	if n := d.Points.Len(); len(list.data) != n {
+	if n := d.Points.Len(); len(list) != n {
 		return nil, fault.Data(src.name, "it has %s: want %d, one for each row of %s",
-			count(len(list.data), targetColumn), n, d.Name)
+			count(len(list), targetColumn), n, d.Name)
 	}
-	return list.data, nil
+	return list, nil
 }
 
-// targetsOf reads the column as a table of one feature.
-func targetsOf(src *source, limit int64, rep *report) (table, error) {
-	var list table
+// targetsOf reads the column.
+func targetsOf(src *source, limit int64, rep *report) (list []float64, err error) {
 	src.limit = limit
 	r, err := openRecords(src, 0, rep)
 	if err != nil {
-		return list, err
+		return nil, err
 	}
 	at := r.column(targetColumn)
 	if at < 0 {
-		return list, rep.fatal("call the column of targets target", "the header is %s: want a column %s",
+		return nil, rep.fatal("call the column of targets target", "the header is %s: want a column %s",
 			r.header(), targetColumn)
 	}
 	r.findNumerals(false)
-	return list, r.eachWithin(limit, 2*8, func(fields []string, line int) error { // factor 2: the list grows
-		return list.addRow(r, fields, []int{at}, line)
+	err = r.eachWithin(limit, 2*8, func(fields []string, line int) error { // factor 2: the list grows
+		v, what, fix := r.marks.parse(fields[at])
+		if list = append(list, v); what != "" {
+			return r.problem(line, targetColumn, fix, "%s", what)
+		}
+		return nil
 	})
+	return list, err
 }
 
 // LabelTargets returns the labels as numbers. If there are no labels, or one is not a finite

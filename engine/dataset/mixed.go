@@ -1,12 +1,90 @@
 package dataset
 
 import (
+	"bufio"
+	"bytes"
 	"hash/maphash"
+	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/mustlink/mustlink/engine/points"
 )
+
+// missing are the texts of cells whose value is not known: none, and the words that spreadsheets,
+// R, Python and databases write.
+var missing = []string{"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?"}
+
+// Missing returns the texts that [IsMissing] is true of, the empty one first.
+func Missing() []string { return slices.Clone(missing) }
+
+// IsMissing reports whether a cell of text means that its value is not known: it is empty, or one
+// of the words that CSV files have for it. The cell is without white space around it.
+func IsMissing(cell string) bool { return slices.Contains(missing, cell) }
+
+// The kind of a column is decided from the first records, at most this many, in about this many
+// bytes.
+const (
+	sampleRecords = 4096
+	sampleBytes   = 4 << 20
+)
+
+// lookAhead returns the next lines of the source, which stay to be read: at least one, and no more
+// after a line that is longer than the limit.
+func (s *source) lookAhead(maxLine int) []byte {
+	var head []byte
+	var err error
+	for lines, begin := 0, 0; err == nil && lines < sampleRecords &&
+		(len(head) < sampleBytes || lines == 0) && len(head)-begin <= maxLine; {
+		var part []byte
+		part, err = s.r.ReadSlice('\n')
+		head = append(head, part...)
+		if err == bufio.ErrBufferFull {
+			err = nil
+			continue
+		}
+		lines, begin = lines+1, len(head)
+	}
+	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(head), s.r), bufferSize)
+	return head
+}
+
+// sample returns the next records, which stay to be read. Those that cannot be read are left out.
+func (r *records) sample() [][]string {
+	if r.first != nil {
+		return r.first
+	}
+	c := r.csv.over(r.csv.src.lookAhead(r.csv.max), r.csv.delimiter)
+	c.width = len(r.columns)
+	for {
+		fields, _, err := c.next()
+		if re, bad := err.(*recordError); err != nil && (!bad || re.fatal) {
+			return r.first
+		}
+		if err == nil && len(fields) == len(r.columns) && c.surplus == 0 {
+			r.first = append(r.first, slices.Clone(fields))
+		}
+	}
+}
+
+// decide sets the roles of the features of a mixed table: a column is one of numbers if at least
+// nine in ten of the cells that are not missing in the first records are numbers, or if all are
+// missing. The options come first.
+func (c *csvRows) decide(forced Roles) {
+	c.mix.on, c.mix.at, c.mix.forced = true, make([]*textColumn, len(c.columns)), forced.Numbers
+	for _, i := range c.features {
+		if forced.Text[i] || !forced.Numbers[i] && !c.mostlyNumbers(i) {
+			x := newTextColumn(i, forced.Text[i])
+			c.roles[i], c.mix.at[i], c.mix.texts = asText, x, append(c.mix.texts, x)
+		}
+	}
+}
+
+func (c *csvRows) mostlyNumbers(column int) bool {
+	x := cellsOf(c.sample(), column)
+	return x.most(x.count(c.cells[column]))
+}
 
 // textAmongNumbers reports a text in a column of numbers, with how to read it otherwise.
 func (c *csvRows) textAmongNumbers(t *table, column, line int, cell string) error {

@@ -38,7 +38,7 @@ func decodeNPY(src *source, o ReadOptions, rep *report) (*table, error) {
 	if rows == 0 {
 		return nil, noRows(src.name, cols)
 	}
-	if err := checkMemory(o, src.name, rows*cols); err != nil {
+	if err := checkBytes(o, src.name, 8*rows*cols); err != nil {
 		return nil, err
 	}
 	t := &table{rows: int(rows), cols: int(cols)}
@@ -98,7 +98,7 @@ func (r *npyRows) next(limit int) (*table, error) {
 		}
 		return nil, io.EOF
 	}
-	if err := checkMemory(r.o, r.src.name, int64(t.rows)*int64(t.cols)); err != nil {
+	if err := checkBytes(r.o, r.src.name, 8*int64(t.rows)*int64(t.cols)); err != nil {
 		return nil, err
 	}
 	var err error
@@ -215,7 +215,7 @@ func readNPYHeader(src *source) (h npyHeader, err error) {
 
 // check returns the size of the matrix and of one element.
 func (h npyHeader) check(name string) (rows, cols, size int64, err error) {
-	if _, size = npyType(h.descr); size == 0 {
+	if size = int64(npyType(h.descr).Bits / 8); size == 0 {
 		return 0, 0, 0, fault.Data(name,
 			"the array's type is %s: want numbers or booleans of at most 8 bytes, such as from "+
 				"a.astype('<f8')", quote(h.descr))
@@ -240,84 +240,35 @@ func (h npyHeader) check(name string) (rows, cols, size int64, err error) {
 	return rows, cols, size, nil
 }
 
-// npyType returns the kind of a type of NumPy without its order of bytes, and the bytes of a value,
-// 0 for a type that is not read: "f4" and 4 for "<f4".
-func npyType(descr string) (kind string, size int64) {
+// npyType returns how values of a type of NumPy are stored, whatever the order of their bytes: for
+// "<f4" as numbers of 32 bits. It is the zero value for a type that is not read.
+func npyType(descr string) (v Value) {
 	if len(descr) != 3 || !strings.Contains("<>|=", descr[:1]) {
-		return "", 0
+		return v
 	}
-	switch kind = descr[1:]; kind {
-	case "f8", "i8", "u8":
-		return kind, 8
-	case "f4", "i4", "u4":
-		return kind, 4
-	case "f2", "i2", "u2":
-		return kind, 2
-	case "i1", "u1", "b1":
-		return kind, 1
+	if at := strings.Index("f8f4f2i8i4i2i1u8u4u2u1b1", descr[1:]); at < 0 || at%2 != 0 {
+		return v
 	}
-	return "", 0
+	kinds := map[byte]ValueKind{'f': Float, 'i': Signed, 'u': Unsigned, 'b': Boolean}
+	return Value{Kind: kinds[descr[1]], Bits: 8 * int(descr[2]-'0')}
 }
 
 // appendValues decodes values of the type descr.
 func appendValues(data []float64, buf []byte, descr string) ([]float64, error) {
-	kind, size := npyType(descr)
-	var order binary.ByteOrder = binary.LittleEndian
-	if descr[0] == '>' {
-		order = binary.BigEndian
-	}
-	if descr == "<f8" { // the usual case, without a choice for each value
-		for i := 0; i < len(buf); i += 8 {
-			data = append(data, math.Float64frombits(binary.LittleEndian.Uint64(buf[i:])))
-		}
+	v, highestFirst, n := npyType(descr), descr[0] == '>', len(data)
+	data = v.append(data, buf, highestFirst)
+	if v.Kind == Float {
 		return data, nil
 	}
-	for i := 0; i < len(buf); i += int(size) {
-		v, err := npyValue(kind, buf[i:i+int(size)], order)
-		if err != nil {
-			return data, err
+	for i, x := range data[n:] {
+		switch bits := v.bits(buf[i*v.Bits/8:], highestFirst); {
+		case v.Kind == Boolean && bits > 1:
+			return data[:n+i], fmt.Errorf("a boolean is %d: want 0 or 1", bits)
+		case math.IsInf(x, 0):
+			return data[:n+i], fmt.Errorf("%s has no exact float64: want at most 2^53 in size", v.Text(bits))
 		}
-		data = append(data, v)
 	}
 	return data, nil
-}
-
-// npyValue decodes one value.
-func npyValue(kind string, b []byte, order binary.ByteOrder) (float64, error) {
-	const exact = 1 << 53
-	switch kind {
-	case "f8":
-		return math.Float64frombits(order.Uint64(b)), nil
-	case "f4":
-		return float64(math.Float32frombits(order.Uint32(b))), nil
-	case "f2":
-		return Half(order.Uint16(b)), nil
-	case "i8":
-		if v := int64(order.Uint64(b)); v > exact || v < -exact {
-			return 0, fmt.Errorf("%d has no exact float64: want at most 2^53 in size", v)
-		}
-		return float64(int64(order.Uint64(b))), nil
-	case "u8":
-		if v := order.Uint64(b); v > exact {
-			return 0, fmt.Errorf("%d has no exact float64: want at most 2^53 in size", v)
-		}
-		return float64(order.Uint64(b)), nil
-	case "i4":
-		return float64(int32(order.Uint32(b))), nil
-	case "u4":
-		return float64(order.Uint32(b)), nil
-	case "i2":
-		return float64(int16(order.Uint16(b))), nil
-	case "u2":
-		return float64(order.Uint16(b)), nil
-	case "i1":
-		return float64(int8(b[0])), nil
-	case "b1":
-		if b[0] > 1 {
-			return 0, fmt.Errorf("a boolean is %d: want 0 or 1", b[0])
-		}
-	}
-	return float64(b[0]), nil
 }
 
 // transpose returns the transpose of the rows x cols matrix a, in blocks that fit the

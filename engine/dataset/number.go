@@ -100,26 +100,6 @@ func scaled(mantissa uint64, after int) float64 {
 	return float64(q) * math.Float64frombits(uint64(1023+exponent)<<52)
 }
 
-// Half returns a floating-point number of 16 bits: its exponent and fraction, moved to where
-// float32 has them, are the number divided by 2^112.
-func Half(bits uint16) float64 {
-	v := math.Float32frombits(uint32(bits&0x7fff) << 13)
-	size := float64(v) * 0x1p112
-	if size >= 0x1p16 { // the largest exponent
-		size = math.Inf(1)
-		if bits&0x3ff != 0 {
-			size = math.NaN()
-		}
-	}
-	if bits>>15 != 0 {
-		return -size
-	}
-	return size
-}
-
-// exactWhole is the size up to which float64 has all whole numbers.
-const exactWhole = 1 << 53
-
 // ErrRounded is the error of a whole number that float64 does not have.
 var ErrRounded = errors.New("the whole number has no exact float64: want at most 2^53 in size")
 
@@ -225,27 +205,6 @@ func (n numerals) parse(s string) (v float64, what, fix string) {
 func isNumber(s string) bool {
 	v, err := ParseFloat(s)
 	return err == nil && v == v || err == ErrRounded || errors.Is(err, strconv.ErrRange)
-}
-
-// addRow parses the features of one record.
-func (t *table) addRow(r *records, fields []string, features []int, line int) error {
-	for _, i := range features {
-		marks := r.marks
-		if r.cells != nil {
-			marks = r.cells[i]
-		}
-		v, err := marks.float([]byte(fields[i]))
-		if err != nil || v-v != 0 {
-			var what, fix string
-			if v, what, fix = marks.parse(fields[i]); what != "" {
-				if err := r.problem(line, r.columns[i], fix, "%s", what); err != nil {
-					return err
-				}
-			}
-		}
-		t.data = append(t.data, v)
-	}
-	return nil
 }
 
 // wantFinite ends what states a problem.

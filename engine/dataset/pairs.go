@@ -357,11 +357,7 @@ type PairStream struct {
 
 // OpenPairs begins to read a file of pairs, as [ReadPairs] does and with its errors.
 func OpenPairs(path string, c LinkContext) (*PairStream, error) {
-	src, err := open(path, isGzip(path))
-	if err != nil {
-		return nil, err
-	}
-	return newPairStream(src, c)
+	return opened(path, isGzip(path), func(src *source) (*PairStream, error) { return newPairStream(src, c) })
 }
 
 // DecodePairStream is [OpenPairs] for a stream. Messages refer to it as name; gz means that it is
@@ -370,7 +366,6 @@ func DecodePairStream(r io.Reader, name string, gz bool, c LinkContext) (*PairSt
 	return newPairStream(newSource(name, r, -1, gz), c)
 }
 
-// newPairStream closes src when it returns an error.
 func newPairStream(src *source, c LinkContext) (*PairStream, error) {
 	s := &PairStream{recordStream: newRecordStream(src)}
 	var err error
@@ -378,7 +373,6 @@ func newPairStream(src *source, c LinkContext) (*PairStream, error) {
 		s.at, err = s.lines.rowColumns([]string{"i", "j"})
 	}
 	if err != nil {
-		src.Close()
 		return nil, s.rep.outcome(err)
 	}
 	return s, nil

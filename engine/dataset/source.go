@@ -81,13 +81,23 @@ func (s *source) Close() error {
 }
 
 // fromFile decodes a text file with any extension; one that ends in .gz is compressed.
-func fromFile[T any](path string, decode func(src *source) (T, error)) (value T, err error) {
-	src, err := open(path, isGzip(path))
+func fromFile[T any](path string, decode func(src *source) (T, error)) (T, error) {
+	return opened(path, isGzip(path), func(src *source) (T, error) {
+		defer src.Close()
+		return decode(src)
+	})
+}
+
+// opened begins to read a file. It stays open unless begin returns an error.
+func opened[T any](path string, gz bool, begin func(src *source) (T, error)) (value T, err error) {
+	src, err := open(path, gz)
 	if err != nil {
 		return value, err
 	}
-	defer src.Close()
-	return decode(src)
+	if value, err = begin(src); err != nil {
+		src.Close()
+	}
+	return value, err
 }
 
 func cannotRead(path string, err error) error {

@@ -112,11 +112,7 @@ func OpenStream(path string, o ReadOptions) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := open(path, gz)
-	if err != nil {
-		return nil, err
-	}
-	return newStream(src, f, o)
+	return opened(path, gz, func(src *source) (*Stream, error) { return newStream(src, f, o) })
 }
 
 // DecodeStream is [OpenStream] for a reader, with the name and format of [Decode].
@@ -129,13 +125,7 @@ func DecodeStream(r io.Reader, name, format string, o ReadOptions) (*Stream, err
 	return newStream(newSource(name, r, -1, gz), f, o)
 }
 
-// newStream closes src when it returns an error.
 func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
-	defer func() {
-		if err != nil {
-			src.Close()
-		}
-	}()
 	switch {
 	case f.rows == nil:
 		return nil, &fault.ParamError{Param: "format", Value: f.name,

@@ -359,24 +359,21 @@ func (w *matrixWriter) number(line []byte, v float64) []byte {
 	return strconv.AppendFloat(line, v, 'g', 17, 64)
 }
 
-func (w *matrixWriter) writeHeader(out io.Writer) error {
-	var header []string
-	if w.ids != nil {
-		header = append(header, idColumn)
-	}
+// names returns the names of the columns of numbers.
+func (w *matrixWriter) names() []string {
+	names := w.columns
 	for j := range w.cols {
-		if w.columns != nil {
-			header = append(header, w.columns[j])
-		} else {
-			header = append(header, strconv.Itoa(j))
+		if w.columns == nil {
+			names = append(names, strconv.Itoa(j))
 		}
 	}
-	if w.labels != nil {
-		header = append(header, labelColumn)
-	}
+	return names
+}
+
+func (w *matrixWriter) writeHeader(out io.Writer) error {
 	var line []byte
-	for _, name := range header {
-		line = append(appendField(line, name), w.delimiter)
+	for _, c := range (Rows{IDs: w.ids, Labels: w.labels}).written(w.names()[:w.cols]) {
+		line = append(appendField(line, c.Name), w.delimiter)
 	}
 	if len(line) > 0 {
 		line = line[:len(line)-1]

@@ -124,38 +124,38 @@ func findLayout(texts []string, asked Kind) (layout, doubt string) {
 	if 2*dates < len(sample) || dates == 0 {
 		return "", ""
 	}
-	var candidates []string
-	most := 0
-	for k, f := range fits {
-		if f > most {
-			most, candidates = f, nil
-		}
-		if f == most {
-			candidates = append(candidates, layouts[k])
-		}
-	}
-	best, bestFits := []string{}, -1
-	for _, l := range candidates {
-		f := 0
-		if len(candidates) > 1 {
+	best := highest(layouts, func(k int) int { return fits[k] })
+	if len(best) > 1 {
+		candidates := best
+		best = highest(candidates, func(k int) (n int) {
 			for _, text := range texts {
-				if _, ok := parseDate(l, text); ok {
-					f++
+				if _, ok := parseDate(candidates[k], text); ok {
+					n++
 				}
 			}
-		}
-		if f > bestFits {
-			best, bestFits = nil, f
-		}
-		if f == bestFits {
-			best = append(best, l)
-		}
+			return n
+		})
 	}
 	if len(best) > 1 && strings.HasPrefix(best[0], monthFirst) {
 		doubt = "no day is above 12: the dates are read with the month first; want the kind day-first if " +
 			"they have the day first"
 	}
 	return best[0], doubt
+}
+
+// highest returns the formats with the highest score.
+func highest(layouts []string, score func(k int) int) (best []string) {
+	most := -1
+	for k, layout := range layouts {
+		s := score(k)
+		if s > most {
+			most, best = s, nil
+		}
+		if s == most {
+			best = append(best, layout)
+		}
+	}
+	return best
 }
 
 // plausible reports whether a text may be a date, before formats are tried.

@@ -165,6 +165,12 @@ func (g *finding) leave(kind Kind, why string) {
 	g.Kind, g.Does, g.column = kind, "left out: "+why, column{kind: Drop}
 }
 
+// leaveConstant leaves out a column all of whose cells are the same.
+func (g *finding) leaveConstant() {
+	g.leave(Constant, "all cells are "+g.Example)
+	g.warn("constant, all cells are " + g.Example + ": it is left out")
+}
+
 // one examines one column.
 func (f *fit) one(x *points.Column, kind Kind, work *scratch) (g finding) {
 	g.describe(x)
@@ -191,11 +197,12 @@ func (f *fit) one(x *points.Column, kind Kind, work *scratch) (g finding) {
 	return g
 }
 
+// warn adds a warning, if there is one.
 func (g *finding) warn(text string) {
-	if g.Warning != "" {
-		text = g.Warning + "; " + text
+	if g.Warning != "" && text != "" {
+		text = "; " + text
 	}
-	g.Warning = text
+	g.Warning += text
 }
 
 // describe sets the example, and the number of missing cells.
@@ -240,8 +247,7 @@ func (f *fit) oneNumber(g *finding, x *points.Column, from source, asked bool, w
 	indicator := f.Indicators && s.missing > 0
 	switch {
 	case s.scale == 0 && !indicator:
-		g.leave(Constant, "all cells are "+g.Example)
-		g.warn("constant, all cells are " + g.Example + ": it is left out")
+		g.leaveConstant()
 		return
 	case !asked && from.kind == Number && f.identifier(g, x):
 		return
@@ -320,14 +326,13 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 		row := slices.IndexFunc(x.Codes, func(code int32) bool {
 			return code >= 0 && !utf8.ValidString(x.Levels[code])
 		})
-		g.err = &fault.DataError{Row: row, Column: x.Name,
-			Err: fmt.Errorf("the text %q is not UTF-8: want UTF-8 in all cells", short(levels[k]))}
+		g.err = dataset.CellError(x.Name, row, "the text %q is not UTF-8: want UTF-8 in all cells",
+			short(levels[k]))
 		return
 	}
 	g.Distinct = len(levels)
 	if kind == "" && g.Distinct == 1 && g.Missing == 0 {
-		g.leave(Constant, "all cells are "+g.Example)
-		g.warn("constant, all cells are " + g.Example + ": it is left out")
+		g.leaveConstant()
 		return
 	}
 	if kind == "" || kind == Boolean {
@@ -336,9 +341,8 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 			return
 		}
 		if kind == Boolean {
-			g.err = &fault.DataError{Row: -1, Column: x.Name,
-				Err: fmt.Errorf("it has %s: want two for a boolean, or the column as a category",
-					count(g.Distinct, "different text"))}
+			g.err = dataset.ColumnError(x.Name,
+				"it has %s: want two for a boolean, or the column as a category", count(g.Distinct, "different text"))
 			return
 		}
 	}
@@ -350,19 +354,18 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 		layout, doubt := findLayout(levels, order)
 		if layout != "" {
 			f.oneNumber(g, x, source{kind: Date, layout: layout}, true, work)
-			g.warnOf(doubt)
+			g.warn(doubt)
 			return
 		}
 		if kind == Date {
-			g.err = &fault.DataError{Row: firstRow(x), Column: x.Name,
-				Err: fmt.Errorf("%q is not a date: want a format such as %s, %s or %s", g.Example,
-					example(layouts[0]), example("2.1.2006 15:04"), example("Jan 2, 2006"))}
+			g.err = dataset.CellError(x.Name, firstRow(x),
+				"%q is not a date: want a format such as %s, %s or %s", g.Example, example(layouts[0]), example("2.1.2006 15:04"), example("Jan 2, 2006"))
 			return
 		}
 	}
 	if kind == "" {
 		kind = textKind(levels, len(x.Codes)-g.Missing)
-		g.warnOf(doubtNumbers(levels, often))
+		g.warn(doubtNumbers(levels, often))
 	}
 	switch kind {
 	case Identifier:
@@ -373,13 +376,6 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 		c := newCategory(levels, often, g.Missing, f.Levels)
 		g.Kind, g.Does = Category, c.does(g.Distinct)
 		g.column = column{kind: Category, category: c}
-	}
-}
-
-// warnOf adds a warning, if there is one.
-func (g *finding) warnOf(text string) {
-	if text != "" {
-		g.warn(text)
 	}
 }
 
@@ -542,9 +538,9 @@ func (f *fit) preparation() (dataset.Transform, error) {
 			continue
 		}
 		if names[g.Name] {
-			return nil, fault.InFile(&fault.DataError{Row: -1, Column: g.Name,
-				Err: errors.New("two columns have this name: want different names, as columns are found by " +
-					"them")}, f.data.Name)
+			return nil, fault.InFile(dataset.ColumnError(g.Name,
+				"two columns have this name: want different names, as columns are found by them"),
+				f.data.Name)
 		}
 		names[g.Name] = true
 		p.columns = append(p.columns, g.column)

@@ -118,12 +118,10 @@ type source struct {
 // read returns the number of every row, NaN for a gap. The cells of columns of numbers are shared.
 // A cell that is no number, or no date of the format, is a *fault.DataError with its row.
 func (s source) read(x *points.Column) ([]float64, error) {
-	if !x.IsText() {
-		if s.kind == Number {
-			return x.Numbers, nil
-		}
-		x = asTexts(x)
+	if !x.IsText() && s.kind == Number {
+		return x.Numbers, nil
 	}
+	x = texts(x)
 	values := make([]float64, len(x.Levels))
 	done := make([]bool, len(x.Levels))
 	out := make([]float64, len(x.Codes))
@@ -186,8 +184,11 @@ func short(text string) string {
 	return text
 }
 
-// asTexts returns a column of numbers as one of texts.
-func asTexts(x *points.Column) *points.Column {
+// texts returns a column as texts.
+func texts(x *points.Column) *points.Column {
+	if x.IsText() {
+		return x
+	}
 	out := &points.Column{Name: x.Name, Codes: make([]int32, len(x.Numbers)), Levels: []string{}}
 	codes := make(map[float64]int32)
 	for i, v := range x.Numbers {
@@ -204,14 +205,6 @@ func asTexts(x *points.Column) *points.Column {
 		out.Codes[i] = code
 	}
 	return out
-}
-
-// texts returns a column as texts.
-func texts(x *points.Column) *points.Column {
-	if x.IsText() {
-		return x
-	}
-	return asTexts(x)
 }
 
 // number fills and scales a column of numbers, dates or booleans.

@@ -293,34 +293,38 @@ func (c *column) findGaps(x *points.Column) {
 	if !x.IsText() || c.kind == Text {
 		return
 	}
-	codes, some := make([]int32, len(x.Levels)), false
-	for k, text := range x.Levels {
-		if codes[k] = int32(k); c.isGap(text) {
-			codes[k], some = -1, true
-		}
-	}
-	if some {
-		recode(x, codes)
-	}
+	empty(x, c.isGap)
 }
 
 // isGap reports whether a text means a missing cell: it is one of the words, and none of the texts
 // of the fit.
 func (c *column) isGap(text string) bool {
 	return dataset.IsMissing(text) && !(c.kind == Category && c.category.knows(text)) &&
-		!(c.kind == Boolean && slices.Contains(c.number.source.pair[:], plain(text)))
+		!(c.kind == Boolean && c.inPair(text))
 }
 
 // keepPair makes missing cells of the texts that a boolean does not have.
 func (c *column) keepPair(x points.Column) points.Column {
-	codes := make([]int32, len(x.Levels))
+	empty(&x, func(text string) bool { return !c.inPair(text) })
+	return x
+}
+
+// inPair reports whether a text is one of those of a boolean.
+func (c *column) inPair(text string) bool {
+	return slices.Contains(c.number.source.pair[:], plain(text))
+}
+
+// empty makes missing cells of some texts.
+func empty(x *points.Column, isGap func(text string) bool) {
+	codes, some := make([]int32, len(x.Levels)), false
 	for k, text := range x.Levels {
-		if codes[k] = int32(k); !slices.Contains(c.number.source.pair[:], plain(text)) {
-			codes[k] = -1
+		if codes[k] = int32(k); isGap(text) {
+			codes[k], some = -1, true
 		}
 	}
-	recode(&x, codes)
-	return x
+	if some {
+		recode(x, codes)
+	}
 }
 
 // recode replaces the codes of a column of texts, in new memory.
@@ -418,7 +422,7 @@ func (p *Preparation) Unknown(x *points.Mixed) map[string]int {
 		case Boolean:
 			x := texts(&columns[j])
 			for _, code := range x.Codes {
-				if code >= 0 && !slices.Contains(c.number.source.pair[:], plain(x.Levels[code])) {
+				if code >= 0 && !c.inPair(x.Levels[code]) {
 					counts[j]++
 				}
 			}

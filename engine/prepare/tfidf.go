@@ -131,11 +131,7 @@ func (t *TFIDF) Apply(p points.Points) (points.Points, error) {
 		}
 		data := slices.Clone(x.Data)
 		for i := range x.N {
-			row := data[i*x.D : (i+1)*x.D]
-			for j := range row {
-				row[j] *= t.of(j)
-			}
-			normalize(row)
+			t.weigh(data[i*x.D:(i+1)*x.D], nil)
 		}
 		return points.NewDense(x.N, x.D, data)
 	case *points.CSR:
@@ -145,15 +141,23 @@ func (t *TFIDF) Apply(p points.Points) (points.Points, error) {
 		val := slices.Clone(x.Val)
 		for i := range x.N {
 			col, _ := x.Row(i)
-			row := val[x.Start[i]:x.Start[i+1]]
-			for k, j := range col {
-				row[k] *= t.of(int(j))
-			}
-			normalize(row)
+			t.weigh(val[x.Start[i]:x.Start[i+1]], col)
 		}
 		return points.NewCSR(x.N, x.D, x.Start, x.Col, val)
 	}
 	return nil, eachTerm(p, nil)
+}
+
+// weigh multiplies the values of terms, all if they are nil, by their weights, and scales the row.
+func (t *TFIDF) weigh(row []float64, terms []int32) {
+	for k := range row {
+		term := k
+		if terms != nil {
+			term = int(terms[k])
+		}
+		row[k] *= t.of(term)
+	}
+	normalize(row)
 }
 
 func (t *TFIDF) check(d int) error {

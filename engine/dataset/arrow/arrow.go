@@ -46,32 +46,17 @@ const (
 	magic     = "ARROW1"           // at the begin and at the end of a file
 	oldMagic  = "FEA1"             // at the begin of a Feather file of version 1
 	headBytes = 8                  // the magic, padded
-	tailBytes = 4 + 6              // after the footer: its length and the magic
 	marker    = "\xff\xff\xff\xff" // before every message of today's streams and files
 )
 
-// checkMagic reports what is no Arrow file.
-func (f *file) checkMagic() error {
-	if f.size < headBytes+tailBytes {
-		return fault.Data("", "it has %d bytes: want an Arrow file", f.size)
-	}
-	var head, tail [headBytes]byte
-	if err := f.read(head[:], 0); err != nil {
-		return err
-	}
-	if err := f.read(tail[:], f.size-headBytes); err != nil {
-		return err
-	}
-	switch begin := string(head[:]); {
+// otherFile is the error of a file that looks like one but is none, nil for any other.
+func otherFile(begin, _ string) error {
+	switch {
 	case strings.HasPrefix(begin, oldMagic):
 		return fault.Data("",
 			"it is a Feather file of version 1: want version 2, as pandas and pyarrow write")
 	case strings.HasPrefix(begin, marker):
 		return fault.Data("", "it is an Arrow stream: want an Arrow file, which has an index at its end")
-	case !strings.HasPrefix(begin, magic):
-		return fault.Data("", "the content is not Arrow: want a file that begins with %s", magic)
-	case !strings.HasSuffix(string(tail[:]), magic):
-		return fault.Data("", "it does not end in %s, the file is cut off: %w", magic, io.ErrUnexpectedEOF)
 	}
 	return nil
 }
@@ -99,9 +84,9 @@ type reader struct {
 // open starts to read a file; see [dataset.Extension].
 func open(in io.ReaderAt, size int64, o dataset.ReadOptions,
 	problem func(*fault.DataError, string) error) (dataset.RowReader, error) {
-	f := &file{in: in, size: size, held: dataset.NewBudget(o.MemoryLimit,
+	f := &file{File: dataset.File{In: in, Size: size, Held: dataset.NewBudget(o.MemoryLimit,
 		"a block of rows with its columns and dictionaries",
-		"write the file with smaller record batches or fewer columns, or raise the limit")}
+		"write the file with smaller record batches or fewer columns, or raise the limit")}}
 	if err := f.open(); err != nil {
 		return nil, err
 	}
@@ -210,7 +195,7 @@ func (r *reader) feature(c *column, asText, asNumbers bool) (bool, error) {
 func (r *reader) nameAll() error {
 	const each = 64 // approximate bytes of a name
 	for _, c := range r.features {
-		if err := r.f.held.Take(each * int64(c.width)); err != nil {
+		if err := r.f.Held.Take(each * int64(c.width)); err != nil {
 			return err
 		}
 		r.Add(c.name, c.item != nil, c.width, c.asText)
@@ -312,11 +297,11 @@ func (r *reader) advance() error {
 
 // Next returns the next rows, at most limit of them.
 func (r *reader) Next(limit int) (dataset.Rows, error) {
-	rows, n, err := r.Begin(limit, &r.f.held)
+	rows, n, err := r.Begin(limit, &r.f.Held)
 	if err != nil {
 		return dataset.Rows{}, err
 	}
-	defer r.End(n, &r.f.held)
+	defer r.End(n, &r.f.Held)
 	if len(r.Numbers) < len(r.Names) {
 		rows.Texts = make([][]string, len(r.Names))
 	}
@@ -412,10 +397,7 @@ func (r *reader) takeNames(to []string, c *column, k int) ([]string, error) {
 // takeNumbers writes the values of a column, or of its lists, to the rows.
 func (r *reader) takeNumbers(data []float64, c *column, v cells) error {
 	for _, i := range v.odd {
-		e := dataset.ColumnError(c.name,
-			"the list has another length than %d, that of the first row: want the same length in every row",
-			c.width)
-		e.Row = r.Done + i
+		e := dataset.OtherLength(c.name, r.Done+i, c.width)
 		if err := r.Problem(e, "fill in or cut the list, or remove the row"); err != nil {
 			return err
 		}

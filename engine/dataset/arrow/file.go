@@ -3,7 +3,6 @@ package arrow
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -42,9 +41,7 @@ const (
 
 // file is an open Arrow file.
 type file struct {
-	in           io.ReaderAt
-	size         int64
-	held         dataset.Budget
+	dataset.File
 	codec        decompressor
 	columns      []*column // those of the schema; the fields of a struct are columns too
 	nodes        int64     // of a record batch
@@ -58,18 +55,16 @@ type block struct{ at, meta, body int64 }
 
 // open reads the footer, and the number of rows of every batch.
 func (f *file) open() error {
-	if err := f.checkMagic(); err != nil {
-		return err
-	}
-	footer, err := f.footer()
+	b, err := f.Footer("an Arrow", magic, headBytes, otherFile)
 	if err != nil {
 		return err
 	}
+	footer := &flat{b: b}
 	root := footer.follow(0)
 	if err := f.readSchema(root.table(footerSchema), root.int(footerVersion, 2, 0)); err != nil {
 		return err
 	}
-	left := f.size // of the blocks, which do not overlap
+	left := f.Size // of the blocks, which do not overlap
 	if f.dictionaries, err = f.blocks(root.vector(footerDictionaries, blockBytes), &left); err == nil {
 		f.batches, err = f.blocks(root.vector(footerBatches, blockBytes), &left)
 	}
@@ -82,31 +77,17 @@ func (f *file) open() error {
 	return f.count()
 }
 
-// footer returns the metadata at the end.
-func (f *file) footer() (*flat, error) {
-	var length [4]byte
-	if err := f.read(length[:], f.size-tailBytes); err != nil {
-		return nil, err
-	}
-	n, most := int64(binary.LittleEndian.Uint32(length[:])), f.size-headBytes-tailBytes
-	if n > most {
-		return nil, fault.Data("", "its footer claims %d bytes: want at most %d", n, most)
-	}
-	b, err := f.bytes(f.size-tailBytes-n, n)
-	return &flat{b: b}, err
-}
-
 // blocks reads the positions of messages. It subtracts their bytes from those that are left.
 func (f *file) blocks(v vector, left *int64) ([]block, error) {
 	const each = 24 + 8 // and the number of rows
-	if err := f.held.Take(v.n * each); err != nil {
+	if err := f.Held.Take(v.n * each); err != nil {
 		return nil, err
 	}
 	list := make([]block, v.n)
 	for i := range list {
 		b := block{v.int(int64(i), 0, 8), v.int(int64(i), 8, 4), v.int(int64(i), 16, 8)}
-		if b.at < 0 || b.meta < 0 || b.body < 0 || b.at > f.size || b.body > f.size ||
-			b.meta+b.body > f.size-b.at {
+		if b.at < 0 || b.meta < 0 || b.body < 0 || b.at > f.Size || b.body > f.Size ||
+			b.meta+b.body > f.Size-b.at {
 			return nil, fault.Data("", "block %d is beyond the end, the file is cut off or damaged: %w", i,
 				io.ErrUnexpectedEOF)
 		}
@@ -135,27 +116,6 @@ func (f *file) count() error {
 		b.close()
 	}
 	return nil
-}
-
-// bytes returns bytes of the file, in memory that the caller gives back.
-func (f *file) bytes(at, n int64) ([]byte, error) {
-	if err := f.held.Take(n); err != nil {
-		return nil, err
-	}
-	b := make([]byte, n)
-	return b, f.read(b, at)
-}
-
-// read fills b with the bytes at offset at of the file.
-func (f *file) read(b []byte, at int64) error {
-	n, err := f.in.ReadAt(b, at)
-	switch {
-	case n == len(b):
-		return nil
-	case err == nil || errors.Is(err, io.EOF):
-		return fault.Data("", "it ends at byte %d, the file is cut off: %w", at+int64(n), io.ErrUnexpectedEOF)
-	}
-	return err // a failure of the disk
 }
 
 // batch is a record batch: its metadata, and the columns that were decompressed.
@@ -218,12 +178,12 @@ func (f *file) batch(at block, kind int64, number int) (*batch, error) {
 // message reads the header of the message.
 func (b *batch) message(kind int64) (table, error) {
 	const length = 4
-	raw, err := b.f.bytes(b.block.at, b.block.meta)
+	raw, err := b.f.Bytes(b.block.at, b.block.meta)
 	if err != nil {
 		return table{}, err
 	}
 	b.held += 2 * b.block.meta // with shift
-	if err := b.f.held.Take(b.block.meta); err != nil {
+	if err := b.f.Held.Take(b.block.meta); err != nil {
 		return table{}, err
 	}
 	if len(raw) > len(marker) && string(raw[:len(marker)]) == marker {
@@ -243,22 +203,22 @@ func (b *batch) message(kind int64) (table, error) {
 // close gives the memory of the batch back.
 func (b *batch) close() {
 	b.giveBack()
-	b.f.held.Give(b.held)
+	b.f.Held.Give(b.held)
 	b.held = 0
 }
 
 // giveBack gives the memory back that reading values took.
 func (b *batch) giveBack() {
-	b.f.held.Give(b.borrowed)
+	b.f.Held.Give(b.borrowed)
 	b.borrowed = 0
 }
 
 // borrow reserves n times size bytes until giveBack.
 func (b *batch) borrow(n, size int64) error {
-	if n > b.f.held.Limit/size { // also where the product is no int64
-		n, size = b.f.held.Limit/size+1, 1
+	if n > b.f.Held.Limit/size { // also where the product is no int64
+		n, size = b.f.Held.Limit/size+1, 1
 	}
-	if err := b.f.held.Take(n * size); err != nil {
+	if err := b.f.Held.Take(n * size); err != nil {
 		return err
 	}
 	b.borrowed += n * size
@@ -288,7 +248,7 @@ func (b *batch) part(c *column, k, lo, hi int64) ([]byte, error) {
 		return nil, err
 	}
 	out := make([]byte, hi-lo)
-	return out, b.f.read(out, b.block.at+b.block.meta+offset+lo)
+	return out, b.f.Fill(out, b.block.at+b.block.meta+offset+lo)
 }
 
 func (b *batch) short(c *column) error {
@@ -328,7 +288,7 @@ func (b *batch) decompressed(at, offset, length int64) ([]byte, error) {
 	if length < prefix {
 		return nil, damaged("batch %d has a compressed buffer of %d bytes", b.at, length)
 	}
-	source, err := b.f.bytes(b.block.at+b.block.meta+offset, length)
+	source, err := b.f.Bytes(b.block.at+b.block.meta+offset, length)
 	if err != nil {
 		return nil, err
 	}
@@ -339,11 +299,11 @@ func (b *batch) decompressed(at, offset, length int64) ([]byte, error) {
 		b.whole[at] = source
 		return source, nil
 	}
-	defer b.f.held.Give(length)
+	defer b.f.Held.Give(length)
 	if n < 0 || n/expansion[b.codec] > length {
 		return nil, damaged("batch %d has %d compressed bytes that claim to be %d", b.at, length, n)
 	}
-	if err := b.f.held.Take(n); err != nil {
+	if err := b.f.Held.Take(n); err != nil {
 		return nil, err
 	}
 	b.held += n

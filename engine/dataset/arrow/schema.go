@@ -17,14 +17,8 @@ const (
 	doubles      = 2 // the precision of a floating-point type
 )
 
-// writtenField is a column of the file: of texts or of doubles.
-type writtenField struct {
-	name   string
-	isText bool
-}
-
 // schemaMessage returns the metadata of the message that begins a file.
-func schemaMessage(fields []writtenField) []byte {
+func schemaMessage(fields []dataset.WrittenColumn) []byte {
 	b := flatbuffers.NewBuilder(0)
 	return finishMessage(b, schemaHeader, schemaOf(b, fields), 0)
 }
@@ -42,11 +36,11 @@ func finishMessage(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffset
 }
 
 // schemaOf adds the schema.
-func schemaOf(b *flatbuffers.Builder, fields []writtenField) flatbuffers.UOffsetT {
+func schemaOf(b *flatbuffers.Builder, fields []dataset.WrittenColumn) flatbuffers.UOffsetT {
 	const members = 4
 	list := make([]flatbuffers.UOffsetT, len(fields))
 	for i, f := range fields {
-		list[i] = f.add(b)
+		list[i] = addField(b, f)
 	}
 	at := b.CreateVectorOfTables(list)
 	b.StartObject(members)
@@ -54,13 +48,13 @@ func schemaOf(b *flatbuffers.Builder, fields []writtenField) flatbuffers.UOffset
 	return b.EndObject()
 }
 
-// add adds a field. Readers expect a list of its children, which is empty.
-func (f writtenField) add(b *flatbuffers.Builder) flatbuffers.UOffsetT {
+// addField adds a field. Readers expect a list of its children, which is empty.
+func addField(b *flatbuffers.Builder, f dataset.WrittenColumn) flatbuffers.UOffsetT {
 	const members, precision = 7, 0
-	name, children := b.CreateString(f.name), b.CreateVectorOfTables(nil)
+	name, children := b.CreateString(f.Name), b.CreateVectorOfTables(nil)
 	id := byte(floatType)
 	b.StartObject(1)
-	if f.isText {
+	if f.Texts != nil {
 		id = textType
 	} else {
 		b.PrependInt16Slot(precision, doubles, 0)
@@ -98,7 +92,7 @@ func batchMessage(n, columns int, y body) []byte {
 }
 
 // footerOf returns the footer: the schema and the positions of the batches.
-func footerOf(fields []writtenField, blocks []block) []byte {
+func footerOf(fields []dataset.WrittenColumn, blocks []block) []byte {
 	const members = 5
 	b := flatbuffers.NewBuilder(0)
 	schema := schemaOf(b, fields)
@@ -252,7 +246,7 @@ type column struct {
 	storage             storage
 	size                int64 // bytes of a value; the length of a list of fixed size
 	node, buffer, views int64 // the first of its nodes and buffers in a batch; columns of views before it
-	value                     // of one value, for numbers and instants
+	value               dataset.Value
 	above               []*column
 	item                *column // of a list
 	dictionary          *column // the values, if the column has their numbers
@@ -312,7 +306,7 @@ func (f *file) readSchema(schema table, version int64) error {
 		return fault.Data("", "its numbers have the highest byte first: want the lowest first, as usual")
 	}
 	const least = 8 // bytes of a field
-	r := &schemaReader{held: &f.held, left: int64(len(schema.f.b)) / least, unions: version < version5}
+	r := &schemaReader{held: &f.Held, left: int64(len(schema.f.b)) / least, unions: version < version5}
 	fields := schema.vector(schemaFields, 4)
 	for i := range fields.n {
 		c, err := r.read(fields.table(i), nil)
@@ -386,14 +380,14 @@ func (r *schemaReader) encoded(c *column, encoding, field table) error {
 	if values.item != nil {
 		values.kind = unreadable
 	}
-	c.dictionary, c.id, c.item, c.kind = &values, encoding.int(encodingID, 8, 0), nil, values.kind
+	c.dictionary, c.id, c.item = &values, encoding.int(encodingID, 8, 0), nil
 	index := encoding.table(encodingIndex)
 	width, signed := int64(32), int64(1)
 	if index.f != nil {
 		width, signed = index.int(0, 4, 0), index.int(1, 1, 0)
 	}
-	c.storage, c.size, c.value = fixed, width/8, whole(width, signed != 0)
-	if c.value.number == nil {
+	c.size = 0
+	if c.set(values.kind, c.what, width, wholeKind(signed != 0)); c.size == 0 {
 		return fault.Data("", "the dictionary of column %s has numbers of %d bits: want 8, 16, 32 or 64",
 			c.name, width)
 	}

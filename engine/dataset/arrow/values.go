@@ -112,20 +112,23 @@ func (b *batch) fill(out *cells, c *column, n int64, put func(i int, out *cells)
 	return nil
 }
 
+// put sets the i-th value to the one with these bits.
+func (out *cells) put(i int, c *column, bits uint64) {
+	if c.asText {
+		out.texts[i] = c.value.Text(bits)
+	} else {
+		out.numbers[i] = c.value.Number(bits)
+	}
+}
+
 func (b *batch) bits(out *cells, c *column, lo, hi int64) error {
 	data, err := b.part(c, 1, lo/8, (hi+7)/8)
 	if err != nil {
 		return err
 	}
 	return b.fill(out, c, hi-lo, func(i int, out *cells) error {
-		switch is := bit(data, int(lo%8)+i); {
-		case c.asText && is:
-			out.texts[i] = "true"
-		case c.asText:
-			out.texts[i] = "false"
-		case is:
-			out.numbers[i] = 1
-		}
+		at := int(lo%8) + i
+		out.put(i, c, uint64(data[at/8]>>(at%8)&1))
 		return nil
 	})
 }
@@ -137,11 +140,7 @@ func (b *batch) fixed(out *cells, c *column, lo, hi int64) error {
 		return err
 	}
 	return b.fill(out, c, hi-lo, func(i int, out *cells) error {
-		if c.asText {
-			out.texts[i] = c.text(data[i*size : (i+1)*size])
-			return nil
-		}
-		out.numbers[i] = c.number(data[i*size : (i+1)*size])
+		out.put(i, c, c.bits(data[i*size:(i+1)*size]))
 		return nil
 	})
 }
@@ -155,7 +154,7 @@ func (b *batch) encoded(out *cells, c *column, lo, hi int64) error {
 	}
 	n := max(len(c.words.texts), len(c.words.numbers))
 	return b.fill(out, c, hi-lo, func(i int, out *cells) error {
-		v := c.number(data[i*size : (i+1)*size])
+		v := c.value.Number(c.value.LittleEndian(data[i*size:]))
 		switch {
 		case v < 0 || v >= float64(n):
 			return damaged("batch %d has value %g of a dictionary of %d values", b.at, v, n)
@@ -195,6 +194,14 @@ func (b *batch) offsets(c *column, lo, hi int64) ([]int64, error) {
 		}
 	}
 	return out, nil
+}
+
+// little returns a signed number of 4 or 8 bytes, the lowest byte first.
+func little(b []byte, size int64) int64 {
+	if size == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(b)))
+	}
+	return int64(binary.LittleEndian.Uint64(b))
 }
 
 // words reads texts.

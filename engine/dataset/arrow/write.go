@@ -8,86 +8,49 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 )
 
-// The columns that are not features.
-const (
-	labelColumn = "label"
-	idColumn    = "id"
-)
-
 // textBytes are the approximate bytes of texts of a record batch: offsets have 32 bits.
 const textBytes = 1 << 30
 
 // writer writes a file.
 type writer struct {
-	out     io.Writer
-	at      int64 // bytes written
-	columns []string
-	ids     bool
-	labels  bool
-	begun   bool
-	body    body
-	blocks  []block
+	out    io.Writer
+	at     int64                   // bytes written
+	fields []dataset.WrittenColumn // without values
+	body   body
+	blocks []block
 }
 
 // write writes a matrix; see [dataset.Extension].
 func write(out io.Writer, columns []string, next func() (dataset.Rows, error)) error {
-	w := &writer{out: out, columns: columns}
-	if err := dataset.Collect(len(columns), textBytes, next, w.flush); err != nil {
-		return err
-	}
-	if err := w.begin(); err != nil {
+	w := &writer{out: out}
+	if err := dataset.Collect(columns, textBytes, next, w.begin, w.flush); err != nil {
 		return err
 	}
 	return w.close()
 }
 
-// begin writes the magic and the schema, once.
-func (w *writer) begin() error {
-	if w.begun {
-		return nil
-	}
-	w.begun = true
+// begin writes the magic and the schema.
+func (w *writer) begin(fields []dataset.WrittenColumn) error {
+	w.fields = fields
 	if err := w.raw([]byte(magic + "\x00\x00")); err != nil {
 		return err
 	}
-	_, err := w.message(schemaMessage(w.fields()))
+	_, err := w.message(schemaMessage(fields))
 	return err
 }
 
-// fields returns the columns in the order of the file.
-func (w *writer) fields() []writtenField {
-	var list []writtenField
-	if w.ids {
-		list = append(list, writtenField{idColumn, true})
-	}
-	for _, name := range w.columns {
-		list = append(list, writtenField{name, false})
-	}
-	if w.labels {
-		list = append(list, writtenField{labelColumn, true})
-	}
-	return list
-}
-
-// flush writes n rows as a record batch. The first rows determine whether there are ids and labels.
-func (w *writer) flush(rows dataset.Rows, n int) error {
-	if !w.begun {
-		w.ids, w.labels = rows.IDs != nil, rows.Labels != nil
-	}
-	if err := w.begin(); err != nil {
-		return err
-	}
+// flush writes n rows as a record batch.
+func (w *writer) flush(columns []dataset.WrittenColumn, n int) error {
 	w.body.b, w.body.buffers = w.body.b[:0], w.body.buffers[:0]
-	if w.ids {
-		w.body.texts(rows.IDs)
+	for k := range columns {
+		w.body.none()
+		if c := &columns[k]; c.Texts != nil {
+			w.body.texts(c.Texts)
+		} else {
+			w.body.numbers(c, n)
+		}
 	}
-	for j := range w.columns {
-		w.body.numbers(rows.Data[j:], len(w.columns), n)
-	}
-	if w.labels {
-		w.body.texts(rows.Labels)
-	}
-	place, err := w.message(batchMessage(n, len(w.fields()), w.body))
+	place, err := w.message(batchMessage(n, len(columns), w.body))
 	if err == nil {
 		err = w.raw(w.body.b)
 	}
@@ -101,7 +64,7 @@ func (w *writer) close() error {
 	if err := w.raw([]byte(marker + "\x00\x00\x00\x00")); err != nil {
 		return err
 	}
-	footer := footerOf(w.fields(), w.blocks)
+	footer := footerOf(w.fields, w.blocks)
 	if err := w.raw(footer); err != nil {
 		return err
 	}
@@ -142,12 +105,11 @@ func (y *body) buffer(add func(b []byte) []byte) {
 // none adds the buffer of the nulls of a column that has none.
 func (y *body) none() { y.buffers = append(y.buffers, [2]int64{int64(len(y.b)), 0}) }
 
-// numbers adds a column of n numbers, every stride-th.
-func (y *body) numbers(data []float64, stride, n int) {
-	y.none()
+// numbers adds a column of n numbers.
+func (y *body) numbers(c *dataset.WrittenColumn, n int) {
 	y.buffer(func(b []byte) []byte {
 		for i := range n {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(data[i*stride]))
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.Number(i)))
 		}
 		return b
 	})
@@ -155,7 +117,6 @@ func (y *body) numbers(data []float64, stride, n int) {
 
 // texts adds a column of texts.
 func (y *body) texts(list []string) {
-	y.none()
 	y.buffer(func(b []byte) []byte {
 		end := 0
 		b = binary.LittleEndian.AppendUint32(b, 0)

@@ -31,7 +31,7 @@ func (f *file) pageHeader(at, end int64) (h format.PageHeader, n int, err error)
 	const limit = 1 << 20 // bytes of a header, which usually has tens, and two values for statistics
 	for size := int64(1 << 9); ; size *= 4 {
 		b := make([]byte, min(size, end-at))
-		if err := f.read(b, at); err != nil {
+		if err := f.Fill(b, at); err != nil {
 			return h, 0, err
 		}
 		h = format.PageHeader{}
@@ -93,12 +93,12 @@ func (f *file) body(h *format.PageHeader, at int64, codec format.CompressionCode
 	case known && size > int64(plain)+ratio*packed:
 		return nil, errDamaged
 	}
-	if err := f.held.Take(size); err != nil {
+	if err := f.Held.Take(size); err != nil {
 		return nil, err
 	}
 	b := make([]byte, size)
 	if err := f.fill(b, h, at, codec, plain); err != nil {
-		f.held.Give(size)
+		f.Held.Give(size)
 		return nil, err
 	}
 	return b, nil
@@ -116,7 +116,7 @@ func (f *file) fill(b []byte, h *format.PageHeader, at int64, codec format.Compr
 		}
 		packed = f.scratch[:n]
 	}
-	if err := f.read(packed, at); err != nil {
+	if err := f.Fill(packed, at); err != nil {
 		return err
 	}
 	if h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(packed) {
@@ -304,11 +304,7 @@ func (r *chunks[T]) present(n int) (k int, err error) {
 }
 
 func (r *chunks[T]) otherLength(row int) error {
-	e := dataset.ColumnError(r.c.name,
-		"the list has another length than %d, that of the first row: want the same length in every row",
-		r.c.width)
-	e.Row = row
-	return e
+	return dataset.OtherLength(r.c.name, row, r.c.width)
 }
 
 // ready reads pages until one has values.
@@ -362,12 +358,12 @@ func (r *chunks[T]) nextGroup() error {
 // release returns the memory of a row group to the budget.
 func (r *chunks[T]) release() {
 	r.closePage()
-	r.f.held.Give(r.heldByDict)
+	r.f.Held.Give(r.heldByDict)
 	r.dictionary, r.heldByDict = nil, 0
 }
 
 func (r *chunks[T]) closePage() {
-	r.f.held.Give(r.page.held)
+	r.f.Held.Give(r.page.held)
 	r.page = page[T]{}
 }
 
@@ -409,14 +405,14 @@ func (r *chunks[T]) readDictionary(h *format.PageHeader, at int64) error {
 	if err != nil {
 		return err
 	}
-	defer r.f.held.Give(int64(len(b)))
+	defer r.f.Held.Give(int64(len(b)))
 	n := int(d.V.NumValues)
 	if n > 8*len(b) {
 		return errShort
 	}
 	const entry = 16 // bytes of a text in addition to its letters
 	held := int64(entry*n + len(b))
-	if err := r.f.held.Take(held); err != nil {
+	if err := r.f.Held.Take(held); err != nil {
 		return err
 	}
 	r.heldByDict, r.dictionary = held, make([]T, n)
@@ -469,7 +465,7 @@ func (r *chunks[T]) explain(err error) error {
 		de.Column = r.c.name
 		return de
 	}
-	if _, disk := errors.AsType[*diskError](err); disk || fault.IsInput(err) {
+	if _, disk := errors.AsType[*dataset.DiskError](err); disk || fault.IsInput(err) {
 		return err
 	}
 	return dataset.ColumnError(r.c.name, "row group %d: %w", r.group-1, err)

@@ -17,15 +17,12 @@ import (
 const (
 	magic       = "PAR1"
 	magicSecret = "PARE"
-	tailBytes   = 4 + len(magic) // after the footer: its length and magic
 )
 
 // file is an open Parquet file.
 type file struct {
-	in      io.ReaderAt
-	size    int64 // of file
+	dataset.File
 	meta    metadata
-	held    dataset.Budget
 	codec   decompressor
 	scratch []byte           // compressed page
 	columns *dataset.Columns // once the schema is read
@@ -59,13 +56,19 @@ type chunkMetadata struct {
 
 // openFile reads the footer and compares it with the file.
 func openFile(in io.ReaderAt, size int64, o dataset.ReadOptions) (*file, error) {
-	f := &file{in: in, size: size, held: dataset.NewBudget(o.MemoryLimit,
+	f := &file{File: dataset.File{In: in, Size: size, Held: dataset.NewBudget(o.MemoryLimit,
 		"a block of rows with its pages and dictionaries",
-		"write the file with smaller pages or fewer columns, or raise the limit")}
-	footer, err := f.footer()
+		"write the file with smaller pages or fewer columns, or raise the limit")}}
+	footer, err := f.Footer("a Parquet", magic, int64(len(magic)), func(begin, end string) error {
+		if begin == magicSecret || end == magicSecret {
+			return fault.Data("", "it is encrypted: want a plain Parquet file")
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
+	f.Held.Give(int64(len(footer))) // it counts with what is decoded from here on
 	w := walker{b: footer}
 	if err := w.structure(0); err != nil {
 		return nil, fault.Data("", "its footer is damaged: %w", err)
@@ -73,7 +76,7 @@ func openFile(in io.ReaderAt, size int64, o dataset.ReadOptions) (*file, error) 
 	// A member of a list, such as the metadata of one column of a row group, takes at most a
 	// kilobyte.
 	const member = 1 << 10
-	if err := f.held.Take(int64(len(footer)) + member*w.items); err != nil {
+	if err := f.Held.Take(int64(len(footer)) + member*w.items); err != nil {
 		return nil, err
 	}
 	if _, err := decodeThrift(footer, &f.meta); err != nil {
@@ -81,60 +84,6 @@ func openFile(in io.ReaderAt, size int64, o dataset.ReadOptions) (*file, error) 
 	}
 	return f, nil
 }
-
-// footer returns the bytes of the metadata.
-func (f *file) footer() ([]byte, error) {
-	const shortest = len(magic) + tailBytes
-	if f.size < int64(shortest) {
-		return nil, fault.Data("", "it has %d bytes: want a Parquet file", f.size)
-	}
-	var head [len(magic)]byte
-	var tail [tailBytes]byte
-	if err := f.read(head[:], 0); err != nil {
-		return nil, err
-	}
-	if err := f.read(tail[:], f.size-int64(tailBytes)); err != nil {
-		return nil, err
-	}
-	switch end := string(tail[4:]); {
-	case string(head[:]) == magicSecret || end == magicSecret:
-		return nil, fault.Data("", "it is encrypted: want a plain Parquet file")
-	case string(head[:]) != magic:
-		return nil, fault.Data("", "the content is not Parquet: want a file that begins with %s", magic)
-	case end != magic:
-		return nil, fault.Data("", "it does not end in %s, the file is cut off: %w", magic,
-			io.ErrUnexpectedEOF)
-	}
-	n := int64(binary.LittleEndian.Uint32(tail[:]))
-	if n > f.size-int64(shortest) {
-		return nil, fault.Data("", "its footer claims %d bytes: want at most %d", n, f.size-int64(shortest))
-	}
-	// in addition to the decoded metadata: the decoder copies the bytes
-	if err := f.held.Take(n); err != nil {
-		return nil, err
-	}
-	footer := make([]byte, n)
-	defer f.held.Give(n)
-	return footer, f.read(footer, f.size-int64(tailBytes)-n)
-}
-
-// read fills b with the bytes at offset at of the file.
-func (f *file) read(b []byte, at int64) error {
-	n, err := f.in.ReadAt(b, at)
-	switch {
-	case n == len(b):
-		return nil
-	case err == nil || errors.Is(err, io.EOF):
-		return fault.Data("", "it ends at byte %d, the file is cut off: %w", at+int64(n), io.ErrUnexpectedEOF)
-	}
-	return &diskError{err}
-}
-
-// diskError is a failure of the disk, not an error of the content.
-type diskError struct{ err error }
-
-func (e *diskError) Error() string { return e.err.Error() }
-func (e *diskError) Unwrap() error { return e.err }
 
 // check compares the row groups with the schema, given its number of leaves, and with the size of
 // the file. It returns the number of rows.
@@ -171,7 +120,7 @@ func (f *file) checkChunk(c *columnChunk) error {
 		return errOtherFile
 	case m.NumValues < 0 || m.TotalCompressedSize < 0 || start < int64(len(magic)) && m.NumValues > 0:
 		return errDamaged
-	case start > f.size || m.TotalCompressedSize > f.size-start:
+	case start > f.Size || m.TotalCompressedSize > f.Size-start:
 		return fault.Data("", "its bytes are beyond the end, the file is cut off or damaged: %w",
 			io.ErrUnexpectedEOF)
 	}

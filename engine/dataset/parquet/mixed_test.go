@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"math/big"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,13 +15,11 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
-	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/difftest"
-	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func mixed() dataset.ReadOptions {
@@ -182,38 +179,6 @@ func TestColumnsByName(t *testing.T) {
 	bad := table(t, []string{"x"}, []pq.Node{pq.Leaf(pq.ByteArrayType)}, []any{"a"}, []any{"\xff"})
 	_, err = decode(bad, mixed())
 	wantData(t, err, 1, "x", "not UTF-8")
-}
-
-// A decimal is the nearest number to its digits.
-func TestDecimals(t *testing.T) {
-	propertytest.Check(t, func(t *rapid.T) {
-		whole, scale := rapid.Int64().Draw(t, "whole"), rapid.IntRange(0, 30).Draw(t, "scale")
-		exact := new(big.Rat).SetFrac(big.NewInt(whole),
-			new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
-		want, _ := exact.Float64()
-		c := column{kind: 2, mixed: decimals, scale: scale}
-		if got := c.number(uint64(whole)); got != want {
-			t.Fatalf("%d/10^%d is %v: want %v", whole, scale, got, want)
-		}
-		b := make([]byte, 11)
-		for k := range b {
-			b[k] = byte(whole >> min(63, 8*(10-k)))
-		}
-		if got := dataset.Decimal(b, scale); got != want {
-			t.Fatalf("bytes % x/10^%d are %v: want %v", b, scale, got, want)
-		}
-	})
-}
-
-// A time is that of package time.
-func TestInstants(t *testing.T) {
-	propertytest.Check(t, func(t *rapid.T) {
-		units := rapid.Int64Range(-1<<55, 1<<57).Draw(t, "units")
-		if got, want := dataset.Instant(units, time.Microsecond),
-			time.UnixMicro(units).UTC(); !got.Equal(want) || got.Location() != time.UTC {
-			t.Fatalf("%s: want %s", got, want)
-		}
-	})
 }
 
 // Words such as NA are texts where the format has missing cells of its own, and white space around

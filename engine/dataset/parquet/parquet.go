@@ -32,7 +32,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -172,16 +171,16 @@ func (r *reader) measure(c *chunks[uint64]) (err error) {
 		return err
 	}
 	const name = 64 // approximate bytes of a feature's name
-	return r.f.held.Take(name * int64(c.c.width))
+	return r.f.Held.Take(name * int64(c.c.width))
 }
 
 // Next returns the next rows, at most limit of them.
 func (r *reader) Next(limit int) (dataset.Rows, error) {
-	rows, n, err := r.Begin(limit, &r.f.held)
+	rows, n, err := r.Begin(limit, &r.f.Held)
 	if err != nil {
 		return dataset.Rows{}, err
 	}
-	defer r.End(n, &r.f.held)
+	defer r.End(n, &r.f.Held)
 	at := 0
 	for _, c := range r.features {
 		if err := r.readFeature(rows.Data, c, at, n); err != nil {
@@ -240,7 +239,7 @@ func (r *reader) readFeature(data []float64, c *chunks[uint64], at, n int) error
 			return err
 		}
 		for _, bits := range part {
-			v := c.c.number(bits)
+			v := c.c.value.Number(bits)
 			if v-v != 0 && !(r.Mixed && v != v) {
 				if err := r.NotFinite(r.Numbers[at+place], r.Done+i/width, v, false,
 					c.c.kind == format.Int64); err != nil {
@@ -334,23 +333,6 @@ func (d *decimalTexts) read(dst []uint64) error {
 		dst = dst[len(part):]
 	}
 	return nil
-}
-
-// decimal returns the decimal with these bits.
-func (c *column) decimal(bits uint64) float64 {
-	whole := int64(bits)
-	switch c.kind {
-	case format.Int32:
-		whole = int64(int32(bits))
-	case format.Int64:
-	default: // decimalTexts has converted it
-		return math.Float64frombits(bits)
-	}
-	const exact, power = 1 << 53, 22 // numbers and powers of ten that float64 has exactly
-	if whole < exact && whole > -exact && c.scale <= power {
-		return float64(whole) / math.Pow10(c.scale)
-	}
-	return dataset.Scaled(strconv.FormatInt(whole, 10), c.scale)
 }
 
 // readTexts returns the columns of text of the next n rows: one for each feature, nil for numbers.

@@ -263,20 +263,6 @@ func TestWideDifferences(t *testing.T) {
 	}
 }
 
-// float16 is 1 sign, 5 exponent and 10 fraction bits; the values are those of IEEE 754.
-func TestHalf(t *testing.T) {
-	for bits, want := range map[uint16]float64{0: 0, 0x8000: math.Copysign(0, -1), 1: 0x1p-24,
-		0x3ff: 1023 * 0x1p-24, 0x400: 0x1p-14, 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x3555: 0.333251953125,
-		0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
-		if got := dataset.Half(bits); math.Float64bits(got) != math.Float64bits(want) {
-			t.Errorf("%04x is %v: want %v", bits, got, want)
-		}
-	}
-	if !math.IsNaN(dataset.Half(0x7e00)) {
-		t.Error("7e00 is a NaN")
-	}
-}
-
 // Problems of a value or a column name its row and column, and a fix.
 func TestNamesThePlace(t *testing.T) {
 	double, text := pq.Leaf(pq.DoubleType), pq.String()

@@ -13,28 +13,20 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// The columns that are not features.
-const (
-	labelColumn = "label"
-	idColumn    = "id"
-)
-
 // column is a leaf of the schema.
 type column struct {
-	name     string
-	at       int // index in the list of chunks of a row group
-	kind     format.Type
-	unsigned bool
-	levels   int // maximum definition level, that of a value that is not null
-	list     bool
-	width    int // values of a row: those of a list, or 1
-	fix      string
-	what     string // its values if they are not numbers, "" for numbers
-	mixed    meaning
-	asText   bool          // the column is one of text in a mixed table
-	scale    int           // decimals of a decimal
-	unit     time.Duration // of a time stamp
-	length   int           // bytes of a string of fixed length
+	name   string
+	at     int // index in the list of chunks of a row group
+	kind   format.Type
+	value  dataset.Value // of one value that is no string of bytes
+	levels int           // maximum definition level, that of a value that is not null
+	list   bool
+	width  int // values of a row: those of a list, or 1
+	fix    string
+	what   string // its values if they are not numbers, "" for numbers
+	mixed  meaning
+	asText bool // the column is one of text in a mixed table
+	length int  // bytes of a string of fixed length
 }
 
 // meaning is what values that are not plain numbers are in a mixed table.
@@ -43,9 +35,7 @@ type meaning uint8
 const (
 	unreadable meaning = iota
 	words
-	days     // since 1970
-	instants // units since 1970
-	clocks   // units since midnight
+	times // dates, clocks and instants
 	decimals
 	nothing // a column without values
 	uuids
@@ -119,22 +109,26 @@ func (r *schemaReader) read(path []string, parent *column) error {
 func (c *column) typed(e *format.SchemaElement) {
 	c.kind, c.length = e.Type.V, int(e.TypeLength.V)
 	defer c.mean(e)
-	logical, converted := e.LogicalType.Value, e.ConvertedType
-	old := func(types ...deprecated.ConvertedType) bool {
-		return converted.Valid && slices.Contains(types, converted.V)
-	}
+	logical, converted := e.LogicalType.Value, convertedOf(e)
 	whole, isWhole := logical.(*format.IntType)
 	_, isHalf := logical.(*format.Float16Type)
+	c.value = map[format.Type]dataset.Value{
+		format.Boolean: {Kind: dataset.Boolean, Bits: 64}, format.Float: {Kind: dataset.Float, Bits: 32},
+		format.Double: {Kind: dataset.Float, Bits: 64}, format.Int32: {Kind: dataset.Signed, Bits: 32},
+		format.Int64: {Kind: dataset.Signed, Bits: 64}, format.Int96: {Bits: 64},
+		format.ByteArray:         {Kind: dataset.Float, Bits: 64}, // of decimals
+		format.FixedLenByteArray: {Kind: dataset.Float, Bits: 16},
+	}[c.kind]
 	switch c.kind {
 	case format.Boolean, format.Float, format.Double:
 	case format.Int32, format.Int64:
-		c.unsigned = isWhole && !whole.IsSigned ||
-			old(deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64)
+		if isWhole && !whole.IsSigned || converted >= deprecated.Uint8 && converted <= deprecated.Uint64 {
+			c.value.Kind = dataset.Unsigned
+		}
 		switch {
 		case logical != nil && !isWhole:
 			c.what, c.fix = "values of type "+logical.String(), "write it as double"
-		case old(deprecated.Decimal, deprecated.Date, deprecated.TimeMillis, deprecated.TimeMicros,
-			deprecated.TimestampMillis, deprecated.TimestampMicros):
+		case converted == deprecated.Decimal || oldTimes[converted].Kind != 0:
 			c.what, c.fix = "decimals, dates or times", "write it as double"
 		}
 	case format.ByteArray:
@@ -155,22 +149,18 @@ func (c *column) mean(e *format.SchemaElement) {
 	if c.what == "" || !e.Type.Valid {
 		return
 	}
-	converted := deprecated.ConvertedType(-1)
-	if e.ConvertedType.Valid {
-		converted = e.ConvertedType.V
-	}
 	switch t := e.LogicalType.Value.(type) {
 	case *format.DecimalType:
-		c.mixed, c.scale = decimals, int(t.Scale)
+		c.decimals(int(t.Scale))
 	case *format.DateType:
-		c.mixed = days
+		c.time(dataset.Date, 0)
 	case *format.TimestampType:
 		if t.Unit.Value != nil {
-			c.mixed, c.unit = instants, t.Unit.Value.Duration()
+			c.time(dataset.Instant, t.Unit.Value.Duration())
 		}
 	case *format.TimeType:
 		if t.Unit.Value != nil {
-			c.mixed, c.unit = clocks, t.Unit.Value.Duration()
+			c.time(dataset.Clock, t.Unit.Value.Duration())
 		}
 	case *format.NullType:
 		if c.kind != format.ByteArray && c.kind != format.FixedLenByteArray {
@@ -181,21 +171,13 @@ func (c *column) mean(e *format.SchemaElement) {
 			c.mixed = uuids
 		}
 	case nil:
-		switch {
+		switch old := oldTimes[convertedOf(e)]; {
 		case c.kind == format.Int96:
 			c.mixed, c.length = sparkInstants, 12
-		case converted == deprecated.Decimal:
-			c.mixed, c.scale = decimals, int(e.Scale.V)
-		case converted == deprecated.Date:
-			c.mixed = days
-		case converted == deprecated.TimestampMillis:
-			c.mixed, c.unit = instants, time.Millisecond
-		case converted == deprecated.TimestampMicros:
-			c.mixed, c.unit = instants, time.Microsecond
-		case converted == deprecated.TimeMillis:
-			c.mixed, c.unit = clocks, time.Millisecond
-		case converted == deprecated.TimeMicros:
-			c.mixed, c.unit = clocks, time.Microsecond
+		case convertedOf(e) == deprecated.Decimal:
+			c.decimals(int(e.Scale.V))
+		case old.Kind != 0:
+			c.time(old.Kind, old.Unit)
 		case c.kind == format.ByteArray:
 			c.mixed = words
 		}
@@ -204,22 +186,53 @@ func (c *column) mean(e *format.SchemaElement) {
 			c.mixed = words
 		}
 	}
-	wrong := c.mixed == days && c.kind != format.Int32 || c.mixed == instants && c.kind != format.Int64 ||
-		c.mixed == clocks && c.kind != format.Int32 && c.kind != format.Int64 ||
-		c.mixed == decimals &&
-			(c.scale < 0 || c.scale > 400 || c.kind == format.FixedLenByteArray &&
-				(c.length < 1 || c.length > 64)) ||
-		c.list && c.mixed != decimals
-	if wrong {
+	if c.list && c.mixed != decimals {
 		c.mixed = unreadable
+	}
+}
+
+// oldTimes are the times that were called so before there were logical types.
+var oldTimes = map[deprecated.ConvertedType]dataset.Value{
+	deprecated.Date:            {Kind: dataset.Date},
+	deprecated.TimestampMillis: {Kind: dataset.Instant, Unit: time.Millisecond},
+	deprecated.TimestampMicros: {Kind: dataset.Instant, Unit: time.Microsecond},
+	deprecated.TimeMillis:      {Kind: dataset.Clock, Unit: time.Millisecond},
+	deprecated.TimeMicros:      {Kind: dataset.Clock, Unit: time.Microsecond},
+}
+
+// convertedOf returns the type of a column from before there were logical types, -1 for none.
+func convertedOf(e *format.SchemaElement) deprecated.ConvertedType {
+	if e.ConvertedType.Valid {
+		return e.ConvertedType.V
+	}
+	return -1
+}
+
+// time makes the values times, if they are whole numbers of the size that these have.
+func (c *column) time(kind dataset.ValueKind, unit time.Duration) {
+	if c.kind == format.Int32 && kind != dataset.Instant || c.kind == format.Int64 && kind != dataset.Date {
+		c.mixed, c.value.Kind, c.value.Unit = times, kind, unit
+	}
+}
+
+// decimals makes the values decimals: whole numbers, or strings of bytes that are read as the bits
+// of their float64.
+func (c *column) decimals(scale int) {
+	if scale < 0 || scale > 400 || c.kind == format.FixedLenByteArray && (c.length < 1 || c.length > 64) {
+		return
+	}
+	c.mixed, c.value.Scale = decimals, scale
+	if c.kind == format.Int32 || c.kind == format.Int64 {
+		c.value.Kind = dataset.DecimalNumber
+	} else {
+		c.value.Kind, c.value.Bits = dataset.Float, 64
 	}
 }
 
 // isText reports whether a mixed table has the column as text: booleans too, as CSV has them, since
 // their kind is not that of numbers.
 func (c *column) isText() bool {
-	return c.mixed == words || c.mixed == days || c.mixed == instants || c.mixed == clocks ||
-		c.bytesAsText() || c.kind == format.Boolean && !c.list
+	return c.mixed == words || c.mixed == times || c.bytesAsText() || c.kind == format.Boolean && !c.list
 }
 
 // bytesAsText reports whether values are strings of bytes of one length that have a form as text.

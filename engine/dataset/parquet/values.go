@@ -3,10 +3,8 @@ package parquet
 import (
 	"encoding/binary"
 	"math"
-	"strconv"
 	"strings"
 
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -31,7 +29,7 @@ func fill[T any](dst []T, next func() (T, error)) (err error) {
 func (c *column) numbers(encoding format.Encoding, b []byte, n int) (values[uint64], error) {
 	if c.mixed == decimals && (c.kind == format.ByteArray || c.kind == format.FixedLenByteArray) {
 		texts, err := c.strings(encoding, b, n)
-		return &decimalTexts{texts: texts, scale: c.scale}, err
+		return &decimalTexts{texts: texts, scale: c.value.Scale}, err
 	}
 	switch {
 	case encoding == format.Plain && c.kind == format.Boolean:
@@ -220,7 +218,7 @@ func (t *numberTexts) read(dst []string) error {
 			return err
 		}
 		for i, bits := range part {
-			dst[i] = t.c.text(bits)
+			dst[i] = t.c.value.Text(bits)
 		}
 		dst = dst[len(part):]
 	}
@@ -332,10 +330,10 @@ func (t *textColumn) read(n int) ([]string, error) {
 	}
 	const entry = 16 // bytes of a text in addition to its letters
 	held := int64(n) * entry
-	if err := t.f.held.Take(held); err != nil {
+	if err := t.f.Held.Take(held); err != nil {
 		return nil, err
 	}
-	defer func() { t.f.held.Give(held) }() // from here on the caller owns them
+	defer func() { t.f.Held.Give(held) }() // from here on the caller owns them
 	out := make([]string, n)
 	row := t.row
 	for i := 0; i < n; {
@@ -347,7 +345,7 @@ func (t *textColumn) read(n int) ([]string, error) {
 			s = strings.TrimSpace(s)
 			part[k] = s
 			held += int64(len(s))
-			if err := t.f.held.Take(int64(len(s))); err != nil {
+			if err := t.f.Held.Take(int64(len(s))); err != nil {
 				held -= int64(len(s))
 				return nil, err
 			}
@@ -366,59 +364,4 @@ func (t *textColumn) skip(n int) error {
 		return nil
 	}
 	return t.chunks.skip(n, make([]string, min(64, n)))
-}
-
-// number returns the number with these bits. Whole numbers without an exact float64 become
-// infinite.
-func (c *column) number(bits uint64) float64 {
-	if c.mixed == decimals {
-		return c.decimal(bits)
-	}
-	switch c.kind {
-	case format.Double:
-		return math.Float64frombits(bits)
-	case format.Float:
-		return float64(math.Float32frombits(uint32(bits)))
-	case format.Int32:
-		if !c.unsigned {
-			return float64(int32(bits))
-		}
-		return float64(uint32(bits))
-	case format.Int64:
-		const exact = 1 << 53
-		if c.unsigned && bits > exact || !c.unsigned && (int64(bits) > exact || int64(bits) < -exact) {
-			return math.Inf(1)
-		}
-		return float64(int64(bits))
-	case format.FixedLenByteArray:
-		return dataset.Half(uint16(bits))
-	}
-	return float64(bits) // of a boolean
-}
-
-// text returns a number as the text that CSV would have, "" for NaN.
-func (c *column) text(bits uint64) string {
-	switch {
-	case c.mixed == days:
-		return dataset.DateText(int64(int32(bits)))
-	case c.mixed == instants:
-		return dataset.InstantText(int64(bits), c.unit)
-	case c.mixed == clocks && c.kind == format.Int32:
-		return dataset.ClockText(int64(int32(bits)), c.unit)
-	case c.mixed == clocks:
-		return dataset.ClockText(int64(bits), c.unit)
-	case c.mixed == decimals:
-		return strconv.FormatFloat(c.number(bits), 'g', -1, 64)
-	case c.kind == format.Boolean:
-		return strconv.FormatBool(bits != 0)
-	case c.kind == format.Int32 && c.unsigned:
-		return strconv.FormatUint(uint64(uint32(bits)), 10)
-	case c.kind == format.Int32:
-		return strconv.Itoa(int(int32(bits)))
-	case c.kind == format.Int64 && c.unsigned:
-		return strconv.FormatUint(bits, 10)
-	case c.kind == format.Int64:
-		return strconv.FormatInt(int64(bits), 10)
-	}
-	return dataset.NumberText(c.number(bits))
 }

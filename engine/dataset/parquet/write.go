@@ -17,79 +17,53 @@ const pageBytes = 1 << 20 // approximate bytes of a page
 
 // writer writes a file.
 type writer struct {
-	out     io.Writer
-	at      int64 // bytes written
-	columns []string
-	meta    format.FileMetaData
+	out  io.Writer
+	at   int64 // bytes written
+	meta format.FileMetaData
 }
 
 // write writes a matrix; see [dataset.Extension].
 func write(out io.Writer, columns []string, next func() (dataset.Rows, error)) error {
-	w := &writer{out: out, columns: columns}
+	w := &writer{out: out}
 	if err := w.raw([]byte(magic)); err != nil {
 		return err
 	}
-	if err := dataset.Collect(len(columns), math.MaxInt, next, w.flush); err != nil {
+	if err := dataset.Collect(columns, math.MaxInt, next, w.schema, w.flush); err != nil {
 		return err
 	}
 	return w.close()
 }
 
-// schema writes the columns to the schema: id, the numbers, label.
-func (w *writer) schema(ids, labels bool) {
-	element := func(name string, kind format.Type) format.SchemaElement {
-		return format.SchemaElement{Name: name, Type: thrift.New(kind),
+// schema writes the columns to the schema.
+func (w *writer) schema(columns []dataset.WrittenColumn) error {
+	w.meta.Schema = []format.SchemaElement{{Name: "rows", NumChildren: thrift.New(int32(len(columns)))}}
+	for _, c := range columns {
+		e := format.SchemaElement{Name: c.Name, Type: thrift.New(format.Double),
 			RepetitionType: thrift.New(format.Required)}
+		if c.Texts != nil {
+			e.Type = thrift.New(format.ByteArray)
+			e.ConvertedType, e.LogicalType.Value = thrift.New(deprecated.UTF8), &format.StringType{}
+		}
+		w.meta.Schema = append(w.meta.Schema, e)
 	}
-	text := func(name string) format.SchemaElement {
-		e := element(name, format.ByteArray)
-		e.ConvertedType, e.LogicalType.Value = thrift.New(deprecated.UTF8), &format.StringType{}
-		return e
-	}
-	s := []format.SchemaElement{{Name: "rows"}}
-	if ids {
-		s = append(s, text(idColumn))
-	}
-	for _, name := range w.columns {
-		s = append(s, element(name, format.Double))
-	}
-	if labels {
-		s = append(s, text(labelColumn))
-	}
-	s[0].NumChildren = thrift.New(int32(len(s) - 1))
-	w.meta.Schema = s
+	return nil
 }
 
-// flush writes n rows as a row group. The first rows determine whether there are ids and labels.
-func (w *writer) flush(rows dataset.Rows, n int) error {
-	if w.meta.Schema == nil {
-		w.schema(rows.IDs != nil, rows.Labels != nil)
-	}
+// flush writes n rows as a row group.
+func (w *writer) flush(columns []dataset.WrittenColumn, n int) error {
 	g := format.RowGroup{NumRows: int64(n), FileOffset: w.at,
 		Ordinal: int16(min(len(w.meta.RowGroups), math.MaxInt16))}
-	d := len(w.columns)
-	number := func(j int) func(b []byte, i int) []byte {
-		return func(b []byte, i int) []byte {
-			return binary.LittleEndian.AppendUint64(b, math.Float64bits(rows.Data[i*d+j]))
+	for k := range columns {
+		of := &columns[k]
+		value := func(b []byte, i int) []byte {
+			return binary.LittleEndian.AppendUint64(b, math.Float64bits(of.Number(i)))
 		}
-	}
-	text := func(texts []string) func(b []byte, i int) []byte {
-		return func(b []byte, i int) []byte {
-			return append(binary.LittleEndian.AppendUint32(b, uint32(len(texts[i]))), texts[i]...)
+		if of.Texts != nil {
+			value = func(b []byte, i int) []byte {
+				return append(binary.LittleEndian.AppendUint32(b, uint32(len(of.Texts[i]))), of.Texts[i]...)
+			}
 		}
-	}
-	j := 0
-	for _, e := range w.meta.Schema[1:] {
-		value := number(j)
-		switch {
-		case e.Type.V == format.Double:
-			j++
-		case j == 0:
-			value = text(rows.IDs)
-		default:
-			value = text(rows.Labels)
-		}
-		c, err := w.chunk(&e, n, value)
+		c, err := w.chunk(&w.meta.Schema[k+1], n, value)
 		if err != nil {
 			return err
 		}
@@ -144,9 +118,6 @@ func (w *writer) page(b []byte, n int) error {
 
 // close writes the footer.
 func (w *writer) close() error {
-	if w.meta.Schema == nil {
-		w.schema(false, false)
-	}
 	w.meta.Version, w.meta.CreatedBy = 1, "mustlink"
 	footer, err := thrift.Marshal(&thrift.CompactProtocol{}, &w.meta)
 	if err != nil {
