@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
 )
@@ -80,7 +81,7 @@ func TestMisuse(t *testing.T) {
 		"parameters out of range": {fit(table, pairs, mustlink.Using(krca.Params{})),
 			"eps_rel is 0: want a finite number > 0 (or give eps or fixed_s)"},
 		"a kernel that is none": {fit(table, pairs, mustlink.Kernel("rfb")),
-			`kernel is "rfb": want one of linear, rbf, exp, poly, cosine, sigmoid, spectrum; did you mean "rbf"?`},
+			`kernel is "rfb": want one of ` + strings.Join(kernel.Names(), ", ") + `; did you mean "rbf"?`},
 		"two preparations": {fit(table, pairs, mustlink.Standardize(), mustlink.TFIDF()),
 			`option is "TFIDF or Unprepared": want no other preparation with it`},
 		"an option of another call": {fit(table, pairs, mustlink.Restarts(3)),

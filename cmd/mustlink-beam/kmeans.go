@@ -46,7 +46,7 @@ iterations takes one pass. The result is bit-identical on every runner and with 
 	f.Float64Var(&k.o.Tol, "tol", kmeans.DefaultTol,
 		"tolerance: stop when an iteration lowers the inertia by at most this share of it")
 	usage.SeedFlag(f, &k.o.Seed)
-	k.addOutput(cmd, "the file of `CENTERS` to write (.npy, .csv, .parquet, .arrow)")
+	k.addOutput(cmd, "the file of `CENTERS` to write ("+session.Endings(", ")+")")
 	return cmd
 }
 

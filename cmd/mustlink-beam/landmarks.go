@@ -10,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/sampling"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -44,7 +45,8 @@ FILE has the rows themselves, for 'neighbors --landmarks' and 'kmeans --centers'
 	f.StringVarP(&l.o.Kernel, "kernel", "k", "rbf:sigma=median",
 		"with --rule leverage: `KERNEL`; bandwidth rules use a sample of 2 M rows")
 	usage.SeedFlag(f, &l.o.Seed)
-	f.StringVarP(&l.out, "output", "o", "", "the `FILE` of landmarks to write (.npy, .csv, .parquet, .arrow)")
+	f.StringVarP(&l.out, "output", "o", "",
+		"the `FILE` of landmarks to write ("+session.Endings(", ")+")")
 	f.StringVar(&l.saveRows, "save-rows", "", "write the row numbers of the landmarks to this `FILE` (.csv)")
 	l.addBad(cmd)
 	return cmd

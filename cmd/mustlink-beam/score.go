@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -40,8 +41,8 @@ the same number of rows in total. They may be divided differently.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.truth, "truth", "",
-		"the `LABELS`: a pattern of .csv, .csv.gz, .parquet or .arrow files with the true labels in the "+
-			"column label")
+		"the `LABELS`: a pattern of "+session.TableEndings(" or ")+
+			" files, each also .gz, with the true labels in the column label")
 	f.StringVar(&s.predicted, "predicted", "",
 		"the `LABELS`: a pattern of files with the predicted labels or clusters in the column label")
 	f.StringVar(&s.embedding, "embedding", "",

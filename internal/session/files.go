@@ -95,8 +95,18 @@ func OutputFormats() []string { return dataset.OutputFormats(Extensions()...) }
 // for help texts: ".csv, .npy, .parquet" and, after the word last, ".arrow". Each may be followed
 // by .gz.
 func Endings(last string) string {
+	return endings(OutputFormats(), last)
+}
+
+// TableEndings is [Endings] without the formats whose columns have no names.
+func TableEndings(last string) string {
+	return endings(slices.DeleteFunc(OutputFormats(),
+		func(name string) bool { return !dataset.NamesColumns("", name, Extensions()...) }), last)
+}
+
+func endings(names []string, last string) string {
 	// a kind of csv
-	names := slices.DeleteFunc(OutputFormats(), func(name string) bool { return name == "tsv" })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "tsv" })
 	end := len(names) - 1
 	return "." + strings.Join(names[:end], ", .") + last + "." + names[end]
 }

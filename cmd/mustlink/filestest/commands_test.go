@@ -151,12 +151,33 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
+// commandNames returns the names of the commands below a command that the help lists, but those of
+// shells and topics, and the parents of others.
+func commandNames(t *testing.T, dir, parent string) (names []string) {
+	t.Helper()
+	help := commandtest.RunOK(t, dir, parent+"--help").Stdout
+	_, list, _ := strings.Cut(help, "Usage:")
+	for line := range strings.Lines(list) {
+		fields := strings.Fields(line)
+		switch {
+		case strings.HasPrefix(line, "Additional help topics:"), strings.HasPrefix(line, "Flags:"):
+			return names
+		case len(fields) > 1 && strings.HasPrefix(line, "  "+fields[0]+" ") &&
+			!slices.Contains([]string{"mustlink", "completion", "help", "links"}, fields[0]):
+			names = append(names, parent+fields[0])
+		}
+	}
+	return names
+}
+
 // TestHelp: every command has a long help, an example and documented flags.
 func TestHelp(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range strings.Split(
-		"fit,select,report,embed,gram,distance,cluster,classify,pairs,score,plot,update,calibrate,links "+
-			"make,links close,check,inspect,demo,info", ",") {
+	names := append(commandNames(t, dir, ""), commandNames(t, dir, "links ")...)
+	if len(names) < 20 {
+		t.Errorf("the help lists only %q", names)
+	}
+	for _, name := range names {
 		o := commandtest.RunOK(t, dir, name+" --help")
 		for _, w := range []string{"Usage:\n  mustlink " + name, "Examples:\n  mustlink "} {
 			if !strings.Contains(o.Stdout, w) {
