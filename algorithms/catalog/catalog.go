@@ -81,7 +81,7 @@ func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error
 	return m
 }
 
-// linear makes the entry of a method whose models are linear maps and nothing else.
+// linear makes the entry of a method whose models are only linear maps.
 func linear[P learner.Method]() Method {
 	return of[P](func(f *model.File) (*fitted.Model[P], error) {
 		return fitted.Decode[P]((*new(P)).Rules().Name, f, fitted.ReadLinear)
