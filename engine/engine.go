@@ -33,13 +33,13 @@ type Options struct {
 	Cache *Cache
 }
 
-// Engine is immutable except for its pool of scratch matrices, and safe for concurrent use.
+// Engine is immutable, apart from the contents of its cache, and safe for concurrent use. All engines
+// of a process share their scratch memory.
 type Engine struct {
 	backend blas.Backend
 	workers int
 	limit   int64
 	cache   *Cache
-	scratch scratchPool
 }
 
 // New returns an engine. A negative number of workers or limit is a *fault.ParamError.
