@@ -24,50 +24,62 @@ type Panic = panics.Panic
 // they ran. A panic in a block counts as its failure and is raised again on the calling goroutine
 // as a *[Panic]. For panics if block < 1.
 func (e *Engine) For(ctx context.Context, n, block int, f func(lo, hi int) error) error {
-	if block < 1 {
-		panic("engine: For: block < 1")
-	}
-	if err := ctx.Err(); err != nil || n <= 0 {
-		return err
-	}
-	l := &loop{ctx: ctx, n: n, block: block, blocks: (n-1)/block + 1, f: f}
-	if workers := min(e.workers, l.blocks); workers == 1 {
-		l.run()
-	} else {
-		var wg sync.WaitGroup
-		faults := panics.Faults()
-		for range workers {
-			wg.Go(func() {
-				faults()
-				l.run()
-			})
-		}
-		wg.Wait()
-	}
-	return l.result()
+	return e.run(work{ctx: ctx, n: n, block: block, f: f})
 }
 
 // Each calls f(i) for each i of [0, n), in blocks as [Engine.For] does, for work that cannot fail.
 func (e *Engine) Each(ctx context.Context, n, block int, f func(i int)) error {
-	return e.For(ctx, n, block, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			f(i)
-		}
-		return nil
-	})
+	return e.run(work{ctx: ctx, n: n, block: block, each: f})
+}
+
+// run does the work of a call of For. The loop of a single worker stays on its stack.
+func (e *Engine) run(w work) error {
+	if w.block < 1 {
+		panic("engine: For: block < 1")
+	}
+	if err := w.ctx.Err(); err != nil || w.n <= 0 {
+		return err
+	}
+	w.blocks = (w.n-1)/w.block + 1
+	if workers := min(e.workers, w.blocks); workers > 1 {
+		return parallel(workers, w)
+	}
+	l := loop{work: w}
+	l.run()
+	return l.result()
+}
+
+// parallel does the work on so many goroutines.
+func parallel(workers int, w work) error {
+	l := &loop{work: w, mu: new(sync.Mutex)}
+	var wg sync.WaitGroup
+	faults := panics.Faults()
+	for range workers {
+		wg.Go(func() {
+			faults()
+			l.run()
+		})
+	}
+	wg.Wait()
+	return l.result()
+}
+
+// work is what a call of For or Each asks for.
+type work struct {
+	ctx              context.Context
+	n, block, blocks int
+	f                func(lo, hi int) error // either this
+	each             func(i int)            // or this is called
 }
 
 // loop is one call of For. Blocks start in ascending order: when a block fails, all lower ones have
 // started, so the lowest failure is well defined.
 type loop struct {
-	ctx              context.Context
-	n, block, blocks int
-	f                func(lo, hi int) error
-
+	work
 	next atomic.Int64
 	stop atomic.Bool
 
-	mu     sync.Mutex
+	mu     *sync.Mutex // nil for a single worker
 	failed bool
 	lowest int // block of the failure below, if failed
 	err    error
@@ -103,7 +115,14 @@ func (l *loop) one(b int) {
 		l.fail(b, nil, panics.Recovered(v))
 	}()
 	lo := b * l.block
-	err := l.f(lo, lo+min(l.block, l.n-lo))
+	err, hi := error(nil), lo+min(l.block, l.n-lo)
+	if l.each == nil {
+		err = l.f(lo, hi)
+	} else {
+		for i := lo; i < hi; i++ {
+			l.each(i)
+		}
+	}
 	returned = true
 	if err != nil {
 		l.fail(b, err, nil)
@@ -112,8 +131,10 @@ func (l *loop) one(b int) {
 
 func (l *loop) fail(b int, err error, p *Panic) {
 	l.stop.Store(true)
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if l.mu != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+	}
 	if !l.failed || b < l.lowest {
 		l.failed, l.lowest, l.err, l.panic = true, b, err, p
 	}
