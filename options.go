@@ -29,6 +29,7 @@ const (
 	fit place = 1 << iota
 	load
 	clusters
+	many
 )
 
 // settings are the values of options.
@@ -59,6 +60,7 @@ type settings struct {
 	workers  int
 	limit    int64
 	customed bool // workers or limit
+	first    bool // error ends FitMany
 
 	choice *catalog.Choice // of the method, nil for none
 }
