@@ -2,6 +2,7 @@ package mustlink_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -49,6 +50,30 @@ func ExampleFit() {
 	fmt.Println("nearest to row 4:", near[4][1].Row, near[4][2].Row)
 	// Output:
 	// nearest to row 4: 0 1
+}
+
+// Fit a model for each of three tenants at the same time. The second has no links to learn from: the
+// others finish, and the error names its job.
+func ExampleFitMany() {
+	ctx := context.Background()
+	table := try(mustlink.FromRows([][]float64{{0, 0}, {0.2, 4}, {1, 0.1}, {1.2, 4.2}, {0.1, 2}, {1.1, 2.1}}))
+	jobs := []mustlink.Job{
+		{Table: table, Links: try(mustlink.NewLinks(6, [][2]int{{0, 1}, {2, 3}}, nil))},
+		{Table: table, Links: try(mustlink.NewLinks(6, nil, nil))},
+		{Table: table, Links: try(mustlink.NewLinks(6, [][2]int{{0, 2}, {1, 3}}, nil))},
+	}
+	models, err := mustlink.FitMany(ctx, jobs, mustlink.Method("rca"), mustlink.Workers(2))
+	for i, model := range models {
+		fmt.Println(i, model != nil)
+	}
+	if failed, is := errors.AsType[*mustlink.JobError](err); is {
+		fmt.Println("failed:", failed.Job)
+	}
+	// Output:
+	// 0 true
+	// 1 false
+	// 2 true
+	// failed: 1
 }
 
 // spirals writes the files of the examples into a new current folder, and returns a function that

@@ -3,7 +3,9 @@ package mustlink
 import (
 	"context"
 	"reflect"
+	"runtime"
 	"sync"
+	"weak"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -27,6 +29,7 @@ const (
 	fit place = 1 << iota
 	load
 	clusters
+	many
 )
 
 // settings are the values of options.
@@ -57,6 +60,7 @@ type settings struct {
 	workers  int
 	limit    int64
 	customed bool // workers or limit
+	first    bool // error ends FitMany
 
 	choice *catalog.Choice // of the method, nil for none
 }
@@ -194,13 +198,16 @@ func HoldOut(folds int) Option {
 }
 
 // Workers is the number of goroutines that share the work of a model, in [Fit] and [Load]; 0 means
-// all processors.
+// all processors. For many fits at the same time, each on a goroutine of the program, it is 1: then
+// no fit waits for another. Models with equal numbers of Workers and equal MemoryLimits share one
+// engine, so that a thousand of them take no more memory than with no such option.
 func Workers(n int) Option {
 	return Option{"Workers", fit | load, func(s *settings) { s.workers, s.customed = n, true }}
 }
 
 // MemoryLimit bounds each memory request of a model, in [Fit] and [Load]: a larger request is
-// refused by a *fault.MemoryError before anything is allocated. 0 means no limit.
+// refused by a *fault.MemoryError before anything is allocated. 0 means no limit. It counts each
+// request for itself, not those of several models together. Models share engines as [Workers] says.
 func MemoryLimit(bytes int64) Option {
 	return Option{"MemoryLimit", fit | load, func(s *settings) { s.limit, s.customed = bytes, true }}
 }
@@ -243,8 +250,42 @@ func read(where place, function string, options []Option) (*settings, error) {
 	return s, nil
 }
 
-// shared is the engine of all models without an engine of their own.
+// sharing is what models that share an engine have in common.
+type sharing struct {
+	workers int
+	limit   int64
+}
+
+// shared is the engine of all models without an engine, workers or a limit of their own.
 var shared = sync.OnceValues(func() (*engine.Engine, error) { return engine.New(engine.Options{}) })
+
+// engines holds the other engines that models share, as long as one of them is in use: from sharing
+// to weak.Pointer[engine.Engine].
+var engines sync.Map
+
+// engineFor returns the engine of all models with these workers and this limit.
+func engineFor(k sharing) (*engine.Engine, error) {
+	if k == (sharing{}) {
+		return shared()
+	}
+	for {
+		if found, is := engines.Load(k); is {
+			if e := found.(weak.Pointer[engine.Engine]).Value(); e != nil {
+				return e, nil
+			}
+			engines.CompareAndDelete(k, found) // its cleanup is still to run
+		}
+		made, err := engine.New(engine.Options{Workers: k.workers, MemoryLimit: k.limit})
+		if err != nil {
+			return nil, err
+		}
+		pointer := weak.Make(made)
+		if _, is := engines.LoadOrStore(k, pointer); !is {
+			runtime.AddCleanup(made, func(k sharing) { engines.CompareAndDelete(k, pointer) }, k)
+			return made, nil
+		}
+	}
+}
 
 // engineOf returns the engine for the settings.
 func (s *settings) engineOf() (*engine.Engine, error) {
@@ -257,10 +298,8 @@ func (s *settings) engineOf() (*engine.Engine, error) {
 			Want: "either an engine, or Workers and MemoryLimit"}
 	case s.given:
 		return s.engine, nil
-	case s.customed:
-		return engine.New(engine.Options{Workers: s.workers, MemoryLimit: s.limit})
 	}
-	return shared()
+	return engineFor(sharing{s.workers, s.limit})
 }
 
 // checkContext refuses a nil context.

@@ -33,13 +33,13 @@ type Options struct {
 	Cache *Cache
 }
 
-// Engine is immutable except for its pool of scratch matrices, and safe for concurrent use.
+// Engine is immutable, apart from the contents of its cache, and safe for concurrent use. All engines
+// of a process share their scratch memory.
 type Engine struct {
 	backend blas.Backend
 	workers int
 	limit   int64
 	cache   *Cache
-	scratch scratchPool
 }
 
 // New returns an engine. A negative number of workers or limit is a *fault.ParamError.
@@ -112,17 +112,24 @@ const addressable = int64(1) << 47
 // what names the request ("kernel matrix 50000 x 50000"), hint says what to do ("use landmarks"). A
 // negative count is a sign of overflow in the caller's arithmetic and is refused too.
 func (e *Engine) Check(what string, bytes int64, hint string) error {
-	limit := addressable
-	if e.limit > 0 && e.limit < limit {
-		limit = e.limit
+	if e.Allows(bytes) {
+		return nil
 	}
 	if bytes < 0 {
 		bytes = math.MaxInt64
 	}
-	if bytes <= limit {
-		return nil
+	return &fault.MemoryError{What: what, Need: bytes, Limit: e.bound(), Hint: hint}
+}
+
+// Allows reports whether Check lets a request pass, for callers that name it only if it does not.
+func (e *Engine) Allows(bytes int64) bool { return 0 <= bytes && bytes <= e.bound() }
+
+// bound returns the largest request that Check lets pass.
+func (e *Engine) bound() int64 {
+	if e.limit > 0 && e.limit < addressable {
+		return e.limit
 	}
-	return &fault.MemoryError{What: what, Need: bytes, Limit: limit, Hint: hint}
+	return addressable
 }
 
 // MatrixBytes returns the size of a rows x cols matrix of float64 values, or math.MaxInt64 if the

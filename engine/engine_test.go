@@ -191,56 +191,6 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-func TestScratchIsReused(t *testing.T) {
-	e := enginetest.New(t, 0)
-	a := e.GetMatrix(10, 10)
-	first := &a.Data[0]
-	e.PutMatrix(a)
-	b := e.GetMatrix(9, 11)
-	if &b.Data[0] != first || b.Rows != 9 || b.Cols != 11 || b.Stride != 11 || len(b.Data) != 99 {
-		t.Errorf("a fitting buffer was not reused, or has the wrong shape: %+v", b)
-	}
-	if c := e.GetMatrix(9, 11); &c.Data[0] == first {
-		t.Error("one buffer was handed out twice")
-	}
-	e.PutMatrix(b)
-	if c := e.GetMatrix(1, 2); len(c.Data) != 2 || &c.Data[0] == first {
-		t.Error("a buffer of 100 values was used for 2")
-	}
-}
-
-func TestScratchDoesNotAllocate(t *testing.T) {
-	e := enginetest.New(t, 0)
-	e.PutMatrix(e.GetMatrix(50, 50))
-	if n := testing.AllocsPerRun(100, func() { e.PutMatrix(e.GetMatrix(50, 50)) }); n != 0 {
-		t.Errorf("%v allocations a call, want 0", n)
-	}
-}
-
-func TestScratchIsBounded(t *testing.T) {
-	e := enginetest.New(t, 0)
-	var all []blas.Matrix
-	for range 100 {
-		all = append(all, e.GetMatrix(1, 1000))
-	}
-	for _, m := range all {
-		e.PutMatrix(m)
-	}
-	seen := map[*float64]bool{}
-	for _, m := range all {
-		seen[&m.Data[0]] = true
-	}
-	reused := 0
-	for range 100 {
-		if m := e.GetMatrix(1, 1000); seen[&m.Data[0]] {
-			reused++
-		}
-	}
-	if reused == 0 || reused > 32 {
-		t.Errorf("%d of 100 buffers were kept, want 1 to 32", reused)
-	}
-}
-
 // Every index belongs to exactly one block, and the blocks do not depend on the workers.
 func TestForCovers(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {

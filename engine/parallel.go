@@ -2,12 +2,9 @@ package engine
 
 import (
 	"context"
-	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/internal/panics"
 )
 
@@ -27,50 +24,62 @@ type Panic = panics.Panic
 // they ran. A panic in a block counts as its failure and is raised again on the calling goroutine
 // as a *[Panic]. For panics if block < 1.
 func (e *Engine) For(ctx context.Context, n, block int, f func(lo, hi int) error) error {
-	if block < 1 {
-		panic("engine: For: block < 1")
-	}
-	if err := ctx.Err(); err != nil || n <= 0 {
-		return err
-	}
-	l := &loop{ctx: ctx, n: n, block: block, blocks: (n-1)/block + 1, f: f}
-	if workers := min(e.workers, l.blocks); workers == 1 {
-		l.run()
-	} else {
-		var wg sync.WaitGroup
-		faults := panics.Faults()
-		for range workers {
-			wg.Go(func() {
-				faults()
-				l.run()
-			})
-		}
-		wg.Wait()
-	}
-	return l.result()
+	return e.run(work{ctx: ctx, n: n, block: block, f: f})
 }
 
 // Each calls f(i) for each i of [0, n), in blocks as [Engine.For] does, for work that cannot fail.
 func (e *Engine) Each(ctx context.Context, n, block int, f func(i int)) error {
-	return e.For(ctx, n, block, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			f(i)
-		}
-		return nil
-	})
+	return e.run(work{ctx: ctx, n: n, block: block, each: f})
+}
+
+// run does the work of a call of For. The loop of a single worker stays on its stack.
+func (e *Engine) run(w work) error {
+	if w.block < 1 {
+		panic("engine: For: block < 1")
+	}
+	if err := w.ctx.Err(); err != nil || w.n <= 0 {
+		return err
+	}
+	w.blocks = (w.n-1)/w.block + 1
+	if workers := min(e.workers, w.blocks); workers > 1 {
+		return parallel(workers, w)
+	}
+	l := loop{work: w}
+	l.run()
+	return l.result()
+}
+
+// parallel does the work on so many goroutines.
+func parallel(workers int, w work) error {
+	l := &loop{work: w, mu: new(sync.Mutex)}
+	var wg sync.WaitGroup
+	faults := panics.Faults()
+	for range workers {
+		wg.Go(func() {
+			faults()
+			l.run()
+		})
+	}
+	wg.Wait()
+	return l.result()
+}
+
+// work is what a call of For or Each asks for.
+type work struct {
+	ctx              context.Context
+	n, block, blocks int
+	f                func(lo, hi int) error // either this
+	each             func(i int)            // or this is called
 }
 
 // loop is one call of For. Blocks start in ascending order: when a block fails, all lower ones have
 // started, so the lowest failure is well defined.
 type loop struct {
-	ctx              context.Context
-	n, block, blocks int
-	f                func(lo, hi int) error
-
+	work
 	next atomic.Int64
 	stop atomic.Bool
 
-	mu     sync.Mutex
+	mu     *sync.Mutex // nil for a single worker
 	failed bool
 	lowest int // block of the failure below, if failed
 	err    error
@@ -106,7 +115,14 @@ func (l *loop) one(b int) {
 		l.fail(b, nil, panics.Recovered(v))
 	}()
 	lo := b * l.block
-	err := l.f(lo, lo+min(l.block, l.n-lo))
+	err, hi := error(nil), lo+min(l.block, l.n-lo)
+	if l.each == nil {
+		err = l.f(lo, hi)
+	} else {
+		for i := lo; i < hi; i++ {
+			l.each(i)
+		}
+	}
 	returned = true
 	if err != nil {
 		l.fail(b, err, nil)
@@ -115,8 +131,10 @@ func (l *loop) one(b int) {
 
 func (l *loop) fail(b int, err error, p *Panic) {
 	l.stop.Store(true)
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if l.mu != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+	}
 	if !l.failed || b < l.lowest {
 		l.failed, l.lowest, l.err, l.panic = true, b, err, p
 	}
@@ -127,78 +145,4 @@ func (l *loop) result() error {
 		panic(l.panic)
 	}
 	return l.err
-}
-
-// Bounds of the scratch pool: beyond them the oldest buffers go to the garbage collector.
-const (
-	scratchBuffers = 32
-	scratchBytes   = 256 << 20
-)
-
-// scratchPool keeps returned buffers, oldest first. It is a plain list under a mutex, not a
-// sync.Pool, because its size is bounded in bytes and matrices are found by size.
-type scratchPool struct {
-	mu    sync.Mutex
-	free  [][]float64
-	bytes int
-}
-
-// GetMatrix returns a rows x cols scratch matrix, compact, with undefined contents: every element
-// must be written before it is read. Return it with [Engine.PutMatrix]; the garbage collector takes
-// those that are not returned. GetMatrix does not check the memory limit.
-func (e *Engine) GetMatrix(rows, cols int) blas.Matrix {
-	if rows < 0 || cols < 0 {
-		panic("engine: negative dimension")
-	}
-	if data := e.scratch.take(rows * cols); data != nil {
-		return blas.MatrixOf(rows, cols, data)
-	}
-	return e.UnclearedMatrix(rows, cols)
-}
-
-// PutMatrix returns a matrix that came from [Engine.GetMatrix] (not a view of one). The
-// caller must not use it afterwards.
-func (e *Engine) PutMatrix(m blas.Matrix) { e.scratch.give(m.Data) }
-
-// take removes the smallest buffer that holds n values without wasting more than three
-// quarters of it, or returns nil.
-func (p *scratchPool) take(n int) []float64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	best := -1
-	for i, b := range p.free {
-		if c := cap(b); c >= n && c <= 4*n && (best < 0 || c < cap(p.free[best])) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return nil
-	}
-	b := p.free[best]
-	p.free = slices.Delete(p.free, best, best+1)
-	p.bytes -= 8 * cap(b)
-	return b[:n]
-}
-
-func (p *scratchPool) give(b []float64) {
-	size := 8 * cap(b)
-	if size > scratchBytes {
-		// Without an explicit collection, as much memory again could be allocated before this is
-		// freed.
-		b = nil
-		runtime.GC()
-		return
-	}
-	if size == 0 {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	drop := 0
-	for len(p.free)-drop >= scratchBuffers || p.bytes+size > scratchBytes {
-		p.bytes -= 8 * cap(p.free[drop])
-		drop++
-	}
-	p.free = append(slices.Delete(p.free, 0, drop), b[:0])
-	p.bytes += size
 }

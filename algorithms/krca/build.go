@@ -31,7 +31,7 @@ func newMetric(ctx context.Context, eng *engine.Engine, m *metric, form Form,
 	if err := m.kernel.GramTo(ctx, eng, full, m.anchors); err != nil {
 		return nil, err
 	}
-	m.noise = max(float64(full.Rows)*0x1p-53*slices.Max(diagonalOf(full)), m.kernel.Noise(m.anchors))
+	m.noise = max(float64(full.Rows)*0x1p-53*largestOf(full), m.kernel.Noise(m.anchors))
 	p := newProbes(eng, full)
 	defer eng.PutMatrix(p.rows)
 	a, err := m.f.reduce(ctx, eng, full)

@@ -78,7 +78,7 @@ func (p Params) model(ctx context.Context, f *learner.Fit, t task, stage func(st
 		return nil, err
 	}
 	stage("") // the last report: all steps are done
-	f.Notices = t.notices
+	f.Notices = noticesOr(t.notices, f.Links)
 	return newModel(p, metric, e, f.Direct()), nil
 }
 
@@ -86,7 +86,7 @@ func (p Params) model(ctx context.Context, f *learner.Fit, t task, stage func(st
 type chosen struct {
 	rows    []int // of all chunklets, one after another
 	f       helmert
-	notices []string
+	notices []string // nil for those of all must-links
 }
 
 // chunklets checks the input and returns the chunklets to learn from.
@@ -103,7 +103,7 @@ func (p Params) chunklets(ctx context.Context, f *learner.Fit, stage func(string
 		return chosen{}, err
 	}
 	rows, basis := flatten(groups)
-	return p.trust(ctx, f, x, rows, chosen{rows, basis, notices(f.Links)})
+	return p.trust(ctx, f, x, rows, chosen{rows, basis, nil})
 }
 
 // trust returns the chunklets of all must-links, or those without the must-links that other links
@@ -196,22 +196,37 @@ func notices(set *links.Set) []string {
 	return []string{fmt.Sprintf("krca uses must-links only: %d cannot-links ignored", cannot)}
 }
 
+// noticesOr returns the notices about the chosen links, or if there are none those about the links
+// of which all must-links are used.
+func noticesOr(chosen []string, set *links.Set) []string {
+	if chosen != nil {
+		return chosen
+	}
+	return notices(set)
+}
+
 // flatten returns the rows of all chunklets one after another, and their Helmert basis.
 func flatten(chunklets [][]int) ([]int, helmert) {
-	var rows []int
-	sizes := make([]int, len(chunklets))
-	for c, members := range chunklets {
-		rows = append(rows, members...)
-		sizes[c] = len(members)
+	count := 0
+	for _, members := range chunklets {
+		count += len(members)
 	}
-	return rows, newHelmert(sizes)
+	rows, start := make([]int, 0, count), make([]int, 1, len(chunklets)+1)
+	for _, members := range chunklets {
+		rows = append(rows, members...)
+		start = append(start, len(rows))
+	}
+	return rows, helmert{start: start}
 }
 
 // checkLearning checks the memory for the kernel matrix of the chunklets with its factor.
 func checkLearning(eng *engine.Engine, f helmert) error {
 	n, r := f.points(), f.order()
-	return eng.Check(fmt.Sprintf("krca on %d points in chunklets", n),
-		addBytes(engine.MatrixBytes(n, n), engine.MatrixBytes(r, r)), fewerLinks)
+	need := addBytes(engine.MatrixBytes(n, n), engine.MatrixBytes(r, r))
+	if eng.Allows(need) {
+		return nil
+	}
+	return eng.Check(fmt.Sprintf("krca on %d points in chunklets", n), need, fewerLinks)
 }
 
 // checkEmbedding checks the memory for the factor, the coordinates of m points, and their learned
@@ -223,6 +238,9 @@ func checkEmbedding(eng *engine.Engine, f helmert, m, dims int, implicit bool) e
 		need = addBytes(need, engine.MatrixBytes(m, 2*implicitBasis+14*dims)) // space and blocks
 	} else {
 		need = addBytes(need, square, square)
+	}
+	if eng.Allows(need) {
+		return nil
 	}
 	return eng.Check(fmt.Sprintf("embedding of krca on %d points", m), need,
 		fmt.Sprintf("use landmarks=%d or fewer, or raise the memory limit", max(1, m/4)))

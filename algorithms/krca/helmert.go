@@ -93,7 +93,9 @@ func (f helmert) apply(v []float64) {
 func (f helmert) reduce(ctx context.Context, eng *engine.Engine, k blas.Matrix) (blas.Matrix, error) {
 	r := f.order()
 	err := eng.For(ctx, k.Cols, 256, func(lo, hi int) error {
-		f.applyRows(k, lo, hi)
+		sum := eng.GetMatrix(1, hi-lo)
+		f.applyRows(k, lo, hi, sum.Data)
+		eng.PutMatrix(sum)
 		return nil
 	})
 	if err != nil {
@@ -108,9 +110,9 @@ func (f helmert) reduce(ctx context.Context, eng *engine.Engine, k blas.Matrix) 
 	return a, nil
 }
 
-// applyRows overwrites the first r rows of columns [lo, hi) of k with F' times them.
-func (f helmert) applyRows(k blas.Matrix, lo, hi int) {
-	sum := make([]float64, hi-lo)
+// applyRows overwrites the first r rows of columns [lo, hi) of k with F' times them. sum is scratch
+// memory for as many values as there are columns.
+func (f helmert) applyRows(k blas.Matrix, lo, hi int, sum []float64) {
 	out := 0
 	for c := range f.chunklets() {
 		copy(sum, k.Row(f.start[c])[lo:hi])

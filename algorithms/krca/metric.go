@@ -310,6 +310,15 @@ func forRows(x points.Points, f func(lo, hi int, block points.Points) error) err
 	return nil
 }
 
+// largestOf returns the largest value of the diagonal.
+func largestOf(a blas.Matrix) float64 {
+	largest := a.At(0, 0)
+	for i := range a.Rows {
+		largest = max(largest, a.At(i, i))
+	}
+	return largest
+}
+
 func diagonalOf(a blas.Matrix) []float64 {
 	d := make([]float64, a.Rows)
 	for i := range d {

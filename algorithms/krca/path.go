@@ -109,7 +109,7 @@ func (p *Path) Model(ctx context.Context, eng *engine.Engine, epsRel float64) (*
 	params := p.params
 	params.EpsRel = epsRel
 	f := learner.Begin(p.fit.Rules, p.fit.Common, eng, p.fit.X, p.fit.Links)
-	f.Notices = p.notices
+	f.Notices = noticesOr(p.notices, f.Links)
 	refs := landmarks(f.X.Len(), params.Landmarks, f.Seed)
 	metric := *p.metric
 	metric.eps = eps

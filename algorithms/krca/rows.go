@@ -46,7 +46,7 @@ func (p Params) LearnRows(ctx context.Context, f *learner.Fit) (algorithms.Model
 		return nil, err
 	}
 	stage := stages(f)
-	c, err := p.trust(ctx, f, f.X, positions(union, rows), chosen{rows, basis, notices(f.Links)})
+	c, err := p.trust(ctx, f, f.X, positions(union, rows), chosen{rows, basis, nil})
 	if err != nil {
 		return nil, err
 	}

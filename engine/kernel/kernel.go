@@ -331,7 +331,11 @@ func (k Kernel) accepts(x points.Points) error {
 
 // checkMemory checks the memory of a rows x cols kernel matrix.
 func checkMemory(eng *engine.Engine, rows, cols int) error {
-	return eng.Check(fmt.Sprintf("kernel matrix %d x %d", rows, cols), engine.MatrixBytes(rows, cols),
+	bytes := engine.MatrixBytes(rows, cols)
+	if eng.Allows(bytes) {
+		return nil
+	}
+	return eng.Check(fmt.Sprintf("kernel matrix %d x %d", rows, cols), bytes,
 		"use fewer points or landmarks, or raise the memory limit")
 }
 

@@ -75,12 +75,21 @@ func (k Kernel) prepareMaps(eng *engine.Engine, b base) (*evaluation, error) {
 	if b.vectors() && len(k.stages) == 1 && k.stages[0].kind == distance && len(xx) > 0 && len(yy) > 0 {
 		ev.error = DistanceError(b.terms(), slices.Max(xx), slices.Max(yy))
 	}
+	if n := len(k.stages); n > 0 {
+		memory := make([][]float64, 2*n)
+		ev.x, ev.y = memory[:0:n], memory[n:n]
+	}
 	for _, st := range k.stages {
 		if err := cmp.Or(checkNorms(yy), checkNorms(xx)); err != nil {
 			return nil, err
 		}
 		ev.x, ev.y = append(ev.x, st.terms(ev.t, xx)), append(ev.y, st.terms(ev.t, yy))
-		xx, yy = st.selves(xx), st.selves(yy)
+		if same := len(xx) > 0 && len(xx) == len(yy) && &xx[0] == &yy[0]; same {
+			xx = st.selves(xx)
+			yy = xx
+		} else {
+			xx, yy = st.selves(xx), st.selves(yy)
+		}
 		ev.checked = ev.checked || st.entry().grows
 	}
 	ev.diagonal = xx

@@ -3,6 +3,7 @@ package param
 import (
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,6 +157,13 @@ func (f field) want() string {
 // Validate returns a *fault.ParamError for the first invalid value, in the order of the fields. It
 // then checks that exactly one number of each oneof group is given.
 func Validate(params any) error {
+	v := reflect.ValueOf(params)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if rulesOf(v.Type()).valid(v) {
+		return nil
+	}
 	list := all(params)
 	for _, f := range list {
 		if err := f.check(); err != nil {

@@ -87,6 +87,13 @@ func tooLarge(row, column int, v, limit float64) error {
 // distinguishable returns an error for points that differ so little that fourth powers of their
 // differences underflow. In most cases it ends at the second point.
 func distinguishable(x points.Points) error {
+	if p, ok := x.(*points.Dense); ok && spread(p) >= 1/Largest {
+		return nil // the common case allocates nothing
+	}
+	return apart(x)
+}
+
+func apart(x points.Points) error {
 	largest, limit := 0.0, 1/Largest
 	if _, ok := x.(*points.Gram); ok {
 		limit = 1 / largestProduct
@@ -102,6 +109,20 @@ func distinguishable(x points.Points) error {
 				"standardize the data, or multiply them", largest, limit)
 	}
 	return nil
+}
+
+// spread returns a lower bound of the largest absolute difference of dense points from the first
+// point: that of the first point that has one of at least 1/Largest.
+func spread(p *points.Dense) (largest float64) {
+	for i := range p.N {
+		first := p.Row(0)
+		for j, v := range p.Row(i) {
+			if largest = max(largest, math.Abs(v-first[j])); largest >= 1/Largest {
+				return largest
+			}
+		}
+	}
+	return largest
 }
 
 // sizes yields the absolute differences of dense points from the first point, and the absolute
