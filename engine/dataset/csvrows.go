@@ -205,8 +205,8 @@ func (c *csvRows) add(t *table, fields []string, line int) error {
 	return nil
 }
 
-// oddNumber parses a cell of a column of numbers that the fast path refused: NaN if it is missing in
-// a mixed table.
+// oddNumber parses a cell of a column of numbers that the fast path refused: NaN if it is missing
+// in a mixed table.
 func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, error) {
 	if c.mix.on && IsMissing(cell) {
 		c.mix.gap = true

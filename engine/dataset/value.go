@@ -42,7 +42,8 @@ const (
 // exactWhole is the size up to which float64 has all whole numbers.
 const exactWhole = 1 << 53
 
-// Number returns the number with these bits. Whole numbers without an exact float64 become infinite.
+// Number returns the number with these bits. Whole numbers without an exact float64 become
+// infinite.
 func (v *Value) Number(bits uint64) float64 {
 	switch v.Kind {
 	case Float:
