@@ -52,8 +52,8 @@ func ExampleFit() {
 	// nearest to row 4: 0 1
 }
 
-// Fit a model for each of three tenants at the same time. The second has no links to learn from: the
-// others finish, and the error names its job.
+// Fit a model for each of three tenants at the same time. The second has no links to learn from:
+// the others finish, and the error names its job.
 func ExampleFitMany() {
 	ctx := context.Background()
 	table := try(mustlink.FromRows([][]float64{{0, 0}, {0.2, 4}, {1, 0.1}, {1.2, 4.2}, {0.1, 2}, {1.1, 2.1}}))

@@ -36,9 +36,9 @@ func FirstError() Option {
 	return Option{"FirstError", many, func(s *settings) { s.first = true }}
 }
 
-// FitMany fits many models at the same time, small ones each on one worker and large ones, from 4096
-// rows on, one after another on all workers. It returns the models in the order of the jobs, nil for
-// those that failed. Each is bit-identical to that of [Fit] with the same options.
+// FitMany fits many models at the same time, small ones each on one worker and large ones, from
+// 4096 rows on, one after another on all workers. It returns the models in the order of the jobs,
+// nil for those that failed. Each is bit-identical to that of [Fit] with the same options.
 //
 // The options are for all jobs. [Engine], [Workers] and [MemoryLimit] are for the whole, and an
 // option of a single job cannot change them; the limit holds for each memory request of each job.
@@ -62,7 +62,8 @@ func FitMany(ctx context.Context, jobs []Job, options ...Option) ([]*Model, erro
 		return nil, err
 	}
 	common := slices.DeleteFunc(slices.Clone(options), func(o Option) bool {
-		return slices.Contains([]string{"Engine", "Workers", "MemoryLimit", "OnProgress", "FirstError"}, o.name)
+		return slices.Contains([]string{"Engine", "Workers", "MemoryLimit", "OnProgress", "FirstError"},
+			o.name)
 	})
 	models := make([]*Model, len(jobs))
 	results, err := batch.Fit(ctx, eng, func(yield func(batch.Job) bool) {

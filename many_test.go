@@ -82,7 +82,8 @@ func TestFitManyErrors(t *testing.T) {
 		"no option":            {[]mustlink.Option{{}}, nil},
 		"workers of the whole": {[]mustlink.Option{mustlink.Workers(-1)}, nil},
 	} {
-		_, err := mustlink.FitMany(ctx, []mustlink.Job{{Table: table, Links: pairs, Options: c.own}}, c.common...)
+		jobs := []mustlink.Job{{Table: table, Links: pairs, Options: c.own}}
+		_, err := mustlink.FitMany(ctx, jobs, c.common...)
 		if !fault.IsInput(err) {
 			t.Errorf("%s: error %v", name, err)
 		}

@@ -90,8 +90,8 @@ func TestEnginesAreForgotten(t *testing.T) {
 	t.Error("engines without a model are kept")
 }
 
-// Two hundred models with an option of the engine take the memory of their own numbers, whether they
-// share the engine of all models, one of their own, or none at all.
+// Two hundred models with an option of the engine take the memory of their own numbers, whether
+// they share the engine of all models, one of their own, or none at all.
 func TestModelsKeepNoScratchMemory(t *testing.T) {
 	table, links := pairsOf(t, 60)
 	live := func() int64 {

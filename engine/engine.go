@@ -33,8 +33,8 @@ type Options struct {
 	Cache *Cache
 }
 
-// Engine is immutable, apart from the contents of its cache, and safe for concurrent use. All engines
-// of a process share their scratch memory.
+// Engine is immutable, apart from the contents of its cache, and safe for concurrent use. All
+// engines of a process share their scratch memory.
 type Engine struct {
 	backend blas.Backend
 	workers int

@@ -18,8 +18,8 @@ import (
 // collector takes those that nobody has used lately. Larger ones are in a list under a mutex,
 // because its size is bounded in bytes and matrices are found by size.
 
-// smallClasses is the number of sizes of small buffers, and smallScratch the number of values of the
-// largest, 256 kB.
+// smallClasses is the number of sizes of small buffers, and smallScratch the number of values of
+// the largest, 256 kB.
 const (
 	smallClasses = 16
 	smallScratch = 1 << (smallClasses - 1)

@@ -14,8 +14,8 @@ import (
 // large is a number of values beyond those of small buffers.
 const large = 1 << 16
 
-// A returned buffer is used again, small or large, for a matrix of a similar size and not for a much
-// smaller one, and is not handed out twice.
+// A returned buffer is used again, small or large, for a matrix of a similar size and not for a
+// much smaller one, and is not handed out twice.
 func TestScratchIsReused(t *testing.T) {
 	e := enginetest.New(t, 0)
 	for _, rows := range []int{10, large / 10} {
@@ -77,7 +77,8 @@ func TestScratchDoesNotAllocate(t *testing.T) {
 	e := enginetest.New(t, 0)
 	for _, n := range []int{50, 300} {
 		e.PutMatrix(e.GetMatrix(n, n))
-		if allocations := testing.AllocsPerRun(100, func() { e.PutMatrix(e.GetMatrix(n, n)) }); allocations != 0 {
+		allocations := testing.AllocsPerRun(100, func() { e.PutMatrix(e.GetMatrix(n, n)) })
+		if allocations != 0 {
 			t.Errorf("%d x %d: %v allocations a call, want 0", n, n, allocations)
 		}
 	}

@@ -105,7 +105,8 @@ func TestXiangUnbounded(t *testing.T) {
 		t.Error("the model that was read differs from the one that was written")
 	}
 	f.Header.Params = []byte(`{"dims":-1}`)
-	if _, err := fitted.Decode[baseline.Xiang](baseline.XiangMethod, f, fitted.ReadLinear); !fault.IsInput(err) {
+	_, err = fitted.Decode[baseline.Xiang](baseline.XiangMethod, f, fitted.ReadLinear)
+	if !fault.IsInput(err) {
 		t.Errorf("dims below 0 in a file: error %v", err)
 	}
 }

@@ -22,7 +22,7 @@ type Flags struct {
 // FlagsOf returns the table of a command's flags.
 func FlagsOf(cmd *cobra.Command) Flags { return Flags{cmd.Flags(), cmd} }
 
-// Rule says which values of a flag, or which flags beside it, a command accepts.
+// Rule says which values of a flag, or which other flags, a command accepts.
 type Rule func(cmd *cobra.Command, f *pflag.Flag)
 
 // String defines a flag whose value is a text.

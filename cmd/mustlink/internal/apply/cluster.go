@@ -118,7 +118,8 @@ If DATA has labels, the summary scores the clusters against them.`,
 		"price of a violated link of weight 1; for -a pck in units of the points' variance", usage.Range("> 0"))
 	c.preparing.Flags(cmd, "without MODEL: ")
 	f.Int(&c.restarts, "restarts", cluster.DefaultRestarts, "number of starts; the best result is kept",
-		usage.Range(fmt.Sprintf(">= 1, <= %d", cluster.MaxRestarts), fmt.Sprintf("1 to %d", cluster.MaxRestarts)))
+		usage.Range(fmt.Sprintf(">= 1, <= %d", cluster.MaxRestarts),
+			fmt.Sprintf("1 to %d", cluster.MaxRestarts)))
 	f.Seed(&c.seed)
 	f.Bool(&c.stream, "stream", false,
 		"for -a kmeans: read the rows several times instead of keeping them in memory; the default if they "+
