@@ -187,6 +187,7 @@ type Found struct {
 	Threshold // with the precision that the number of pairs leaves possible
 	// Doubt says what the number of pairs contradicts, "" if nothing.
 	Doubt         string
+	Share         float64   // of matching pairs among all, as the number leaves it possible
 	Probabilities []float64 // of the pairs
 }
 
@@ -203,7 +204,7 @@ func (c *Calibration) OfFound(threshold float64, distances []float64, all float6
 	if complete && !c.near {
 		c, f.Doubt = c.possible(threshold, distances, all)
 	}
-	f.Threshold = c.At(threshold)
+	f.Threshold, f.Share = c.At(threshold), c.Share()
 	for _, d := range distances {
 		f.Probabilities = append(f.Probabilities, c.Probability(d))
 	}

@@ -30,5 +30,5 @@ func Example() {
 	// Output:
 	// 0.95 0.81
 	// 1.95 20 0
-	// precision is 0.99: want at most 0.799, the lower bound up to distance 1.95: 20 must-links and 0 cannot-links support no more
+	// precision is 0.99: want at most 0.798, the lower bound up to distance 1.95: 20 must-links and 0 cannot-links support no more
 }

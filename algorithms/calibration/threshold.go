@@ -108,24 +108,52 @@ func (c *Calibration) Threshold(precision float64) (Threshold, error) {
 	if err := checkShare("precision", precision); err != nil {
 		return Threshold{}, err
 	}
+	t, supported := c.surest(precision)
+	if supported {
+		return t, nil
+	}
+	return Threshold{}, &fault.ParamError{Param: "precision", Value: precision,
+		Want: fmt.Sprintf("at most %v, the lower bound up to distance %.6g: %s support no more",
+			RoundDown(t.Precision.Low), t.Distance, t.links())}
+}
+
+// Surest returns the threshold whose precision has the largest lower bound. Cost: O(n).
+func (c *Calibration) Surest() Threshold {
+	t, _ := c.surest(2)
+	return t
+}
+
+// RoundDown returns a precision with three digits, so that what a message shows is not above what
+// links support.
+func RoundDown(precision float64) float64 {
+	if !(precision > 0) {
+		return 0
+	}
+	scale := math.Pow10(2 - int(math.Floor(math.Log10(precision))))
+	rounded := math.Floor(precision*scale) / scale
+	if rounded > precision {
+		rounded = (math.Floor(precision*scale) - 1) / scale
+	}
+	return rounded
+}
+
+// surest returns the largest threshold whose precision has a lower bound of at least this much, or
+// else the one with the largest.
+func (c *Calibration) surest(precision float64) (_ Threshold, supported bool) {
 	must, cannot := c.musts, c.cannots // up to k
 	best, bestLow, links, last := 0, -1.0, [2]int64{}, len(c.distance)-1
 	for k := last; k >= 0; k-- {
 		// Without a cannot-link at the next distance, the bound there is no lower.
 		if (k == last || c.cannot[k+1] > 0) && c.estimate(must, cannot) >= min(bestLow, precision) {
 			if low := c.lower(must, cannot); low >= precision {
-				return c.threshold(c.distance[k], must, cannot), nil
+				return c.threshold(c.distance[k], must, cannot), true
 			} else if low > bestLow {
 				best, bestLow, links = k, low, [2]int64{must, cannot}
 			}
 		}
 		must, cannot = must-c.must[k], cannot-c.cannot[k]
 	}
-	t := c.threshold(c.distance[best], links[0], links[1])
-	return Threshold{}, &fault.ParamError{Param: "precision", Value: precision,
-		Want: fmt.Sprintf("at most %.3g, the lower bound up to distance %.6g: %s support no more",
-			t.Precision.Low,
-			t.Distance, t.links())}
+	return c.threshold(c.distance[best], links[0], links[1]), false
 }
 
 // ThresholdForRecall returns the smallest distance of a link within which at least this share of

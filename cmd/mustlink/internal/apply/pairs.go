@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -140,15 +141,19 @@ func (p *pairsCommand) run(ctx context.Context, args []string) error {
 	if err := p.rows.NeedIDs(data); err != nil {
 		return err
 	}
-	pairs, err := p.find(ctx, m, data, r.Distance)
+	r.Rows = data.Points.Len()
+	find := func(threshold float64) ([]mustlink.Pair, error) { return p.find(ctx, m, data, threshold) }
+	pairs, err := find(r.Distance)
 	if err != nil {
 		return err
 	}
-	r.Rows, r.Pairs = data.Points.Len(), len(pairs)
-	probabilities, err := p.probabilities(r, calibrated, pairs)
-	if err != nil {
-		return fault.InFile(err, data.Name)
+	var probabilities []float64
+	if calibrated != nil {
+		if pairs, probabilities, err = p.compare(r, calibrated, pairs, find); err != nil {
+			return fault.InFile(err, data.Name)
+		}
 	}
+	r.Pairs = len(pairs)
 	if err := p.write(ctx, pairs, probabilities, p.rows.Names(data)); err != nil {
 		return err
 	}
@@ -203,34 +208,77 @@ func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset
 	return pairs, usage.RenameParams(err, "threshold", "--threshold")
 }
 
-// probabilities returns the probabilities of the pairs, nil without a calibration. It compares the
-// number of pairs with that of the matching pairs that the calibration expects, and refuses a
-// precision that this makes impossible.
-func (p *pairsCommand) probabilities(r *pairsReport, c *calibration.Calibration,
-	pairs []mustlink.Pair) ([]float64,
-	error) {
-	if c == nil {
-		return nil, nil
-	}
-	distances := make([]float64, len(pairs))
-	for k, pair := range pairs {
-		distances[k] = pair.Distance
-	}
+// compare returns the pairs with their probabilities. It compares their number with that of the
+// matching pairs that the calibration expects. A precision that this makes impossible for all of
+// them is given by the nearer ones, or refused.
+func (p *pairsCommand) compare(r *pairsReport, c *calibration.Calibration, pairs []mustlink.Pair,
+	find func(threshold float64) ([]mustlink.Pair, error)) ([]mustlink.Pair, []float64, error) {
 	all := float64(r.Rows) * float64(r.Rows-1) / 2
-	found := c.OfFound(r.Distance, distances, all, p.neighbors == 0)
-	r.Calibrated = &found.Threshold
-	switch {
-	case found.Doubt == "":
-	case found.Precision.Low < p.precision:
-		return nil, &fault.ParamError{Param: "--precision", Value: p.precision,
-			Want: fmt.Sprintf("at most %.3g: %s (want --share of all pairs of rows, or 'mustlink calibrate "+
-				"--near')",
-				found.Precision.Low, found.Doubt)}
-	default:
-		p.Warnf("%s; precision and probability are lowered to that (want --share of all pairs of rows, or "+
-			"'mustlink calibrate --near')", found.Doubt)
+	judged := func(c *calibration.Calibration, threshold float64, pairs []mustlink.Pair) calibration.Found {
+		distances := make([]float64, len(pairs))
+		for k, pair := range pairs {
+			distances[k] = pair.Distance
+		}
+		return c.OfFound(threshold, distances, all, p.neighbors == 0)
 	}
-	return found.Probabilities, nil
+	first, asked := judged(c, r.Distance, pairs).Doubt, p.precision
+	found := judged(c, r.Distance, pairs)
+	for found.Precision.Low < asked {
+		// With the share that is left, fewer of the pairs have the precision.
+		possible := c
+		if found.Share != c.Share() {
+			var err error
+			if possible, err = c.WithShare(found.Share); err != nil {
+				return nil, nil, err
+			}
+		}
+		t, err := possible.Threshold(asked)
+		if err == nil && t.Distance < r.Distance {
+			end, _ := slices.BinarySearchFunc(pairs, t.Distance, within)
+			pairs, r.Distance = pairs[:end], t.Distance
+			found = judged(possible, t.Distance, pairs)
+			continue
+		}
+		// Those up to a larger threshold may say still more: what the error states must be so.
+		if asked = found.Precision.Low; err != nil {
+			asked = possible.Surest().Precision.Low
+		}
+		asked = calibration.RoundDown(asked)
+		if asked <= 0 {
+			break
+		}
+		if t, err = c.Threshold(asked); err != nil {
+			return nil, nil, err
+		}
+		if pairs, err = find(t.Distance); fault.IsInput(err) {
+			break // too many pairs, which is the error for this precision
+		} else if err != nil {
+			return nil, nil, err
+		}
+		r.Distance, found = t.Distance, judged(c, t.Distance, pairs)
+	}
+	if asked < p.precision {
+		want := "none, as the calibration does not fit these rows"
+		if asked > 0 {
+			want = fmt.Sprintf("at most %v", asked)
+		}
+		return nil, nil, &fault.ParamError{Param: "--precision", Value: p.precision,
+			Want: want + ": " + first + " (want --share of all pairs of rows, or 'mustlink calibrate --near')"}
+	}
+	if first != "" {
+		p.Warnf("%s; precision and probability are lowered to that (want --share of all pairs of rows, or "+
+			"'mustlink calibrate --near')", first)
+	}
+	r.Calibrated = &found.Threshold
+	return pairs, found.Probabilities, nil
+}
+
+// within compares a pair with a threshold; all pairs up to it stand before it.
+func within(pair mustlink.Pair, threshold float64) int {
+	if pair.Distance <= threshold {
+		return -1
+	}
+	return 1
 }
 
 // write writes the pairs, with probabilities if there are some. ids are nil for row numbers.
