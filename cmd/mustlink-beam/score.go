@@ -41,7 +41,7 @@ the same number of rows in total. They may be divided differently.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.truth, "truth", "",
-		"the `LABELS`: a pattern of "+session.TableEndings(" or ")+
+		"the `LABELS`: a pattern of "+session.Endings(" or ", "npy")+
 			" files, each also .gz, with the true labels in the column label")
 	f.StringVar(&s.predicted, "predicted", "",
 		"the `LABELS`: a pattern of files with the predicted labels or clusters in the column label")

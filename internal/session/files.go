@@ -91,22 +91,13 @@ func Formats() []string { return dataset.Formats(Extensions()...) }
 // OutputFormats returns the names of the output formats of matrices.
 func OutputFormats() []string { return dataset.OutputFormats(Extensions()...) }
 
-// Endings lists the endings of tables and matrices, which are read and written block by block,
-// for help texts: ".csv, .npy, .parquet" and, after the word last, ".arrow". Each may be followed
-// by .gz.
-func Endings(last string) string {
-	return endings(OutputFormats(), last)
-}
-
-// TableEndings is [Endings] without the formats whose columns have no names.
-func TableEndings(last string) string {
-	return endings(slices.DeleteFunc(OutputFormats(),
-		func(name string) bool { return !dataset.NamesColumns("", name, Extensions()...) }), last)
-}
-
-func endings(names []string, last string) string {
+// Endings lists the endings of tables and matrices, which are read and written block by block, but
+// some, for help texts: ".csv, .npy, .parquet" and, after the word last, ".arrow". Each may be
+// followed by .gz.
+func Endings(last string, but ...string) string {
 	// a kind of csv
-	names = slices.DeleteFunc(names, func(name string) bool { return name == "tsv" })
+	but = append(but, "tsv")
+	names := slices.DeleteFunc(OutputFormats(), func(name string) bool { return slices.Contains(but, name) })
 	end := len(names) - 1
 	return "." + strings.Join(names[:end], ", .") + last + "." + names[end]
 }
