@@ -300,38 +300,47 @@ func (f field) inRange(v float64) bool {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return false
 	}
-	return within(v, f.bounds())
+	return within(v, spans(f.bounds()))
 }
 
 // InRange reports whether a text is a number within bounds such as "> 0, <= 1".
 func InRange(text, bounds string) bool {
 	v, err := strconv.ParseFloat(text, 64)
-	return err == nil && within(v, bounds)
+	return err == nil && within(v, spans(bounds))
 }
 
-// within reports whether v satisfies bounds, separated by commas.
-func within(v float64, bounds string) bool {
+// span is a bound of a number, such as ">= 1".
+type span struct {
+	op  string
+	end float64
+}
+
+// spans returns the bounds of a text, which are separated by commas.
+func spans(bounds string) (list []span) {
 	for text := range strings.SplitSeq(bounds, ",") {
-		if text = strings.TrimSpace(text); text != "" && !holds(text, v) {
-			return false
+		if op, number, _ := strings.Cut(strings.TrimSpace(text), " "); op != "" {
+			list = append(list, span{op, mustNumber(number)})
 		}
 	}
-	return true
+	return list
 }
 
-// holds reports whether v satisfies a bound such as ">= 1".
-func holds(bound string, v float64) bool {
-	op, number, _ := strings.Cut(bound, " ")
-	end := mustNumber(number)
-	switch op {
+// within reports whether v satisfies all bounds.
+func within(v float64, bounds []span) bool {
+	return !slices.ContainsFunc(bounds, func(s span) bool { return !s.holds(v) })
+}
+
+// holds reports whether v satisfies the bound.
+func (s span) holds(v float64) bool {
+	switch s.op {
 	case ">":
-		return v > end
+		return v > s.end
 	case ">=":
-		return v >= end
+		return v >= s.end
 	case "<":
-		return v < end
+		return v < s.end
 	case "<=":
-		return v <= end
+		return v <= s.end
 	}
 	panic("param: a range cannot be parsed")
 }

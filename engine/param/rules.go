@@ -26,12 +26,6 @@ type rule struct {
 	choices []string // of a string, for programs; nil for any
 }
 
-// span is a bound of a number.
-type span struct {
-	op  string
-	end float64
-}
-
 // known holds the rules of types: from reflect.Type to *rules.
 var known sync.Map
 
@@ -58,11 +52,7 @@ func rulesOf(t reflect.Type) *rules {
 				one.choices = append(one.choices, strings.Split(f.tag("also"), ",")...)
 			}
 		case Int, Float:
-			for text := range strings.SplitSeq(f.bounds(), ",") {
-				if op, number, _ := strings.Cut(strings.TrimSpace(text), " "); op != "" {
-					one.ranges = append(one.ranges, span{op, mustNumber(number)})
-				}
-			}
+			one.ranges = spans(f.bounds())
 			for _, w := range f.words() {
 				v, _ := f.named(w.Name)
 				one.named = append(one.named, v)
@@ -136,21 +126,5 @@ func (f *rule) number(v float64) bool {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return false
 	}
-	for _, s := range f.ranges {
-		within := false
-		switch s.op {
-		case ">":
-			within = v > s.end
-		case ">=":
-			within = v >= s.end
-		case "<":
-			within = v < s.end
-		case "<=":
-			within = v <= s.end
-		}
-		if !within {
-			return false
-		}
-	}
-	return true
+	return within(v, f.ranges)
 }

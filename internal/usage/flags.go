@@ -66,7 +66,7 @@ func (f Flags) Bool(p *bool, name string, value bool, help string, rules ...Rule
 
 // Seed defines --seed.
 func (f Flags) Seed(p *uint64, rules ...Rule) {
-	f.Uint64Var(p, "seed", 1, "seed of all random choices")
+	SeedFlag(f.FlagSet, p)
 	f.obey("seed", rules)
 }
 

@@ -221,8 +221,8 @@ func (p *pairsCommand) compare(r *pairsReport, c *calibration.Calibration, pairs
 		}
 		return c.OfFound(threshold, distances, all, p.neighbors == 0)
 	}
-	first, asked := judged(c, r.Distance, pairs).Doubt, p.precision
 	found := judged(c, r.Distance, pairs)
+	first, asked := found.Doubt, p.precision
 	for found.Precision.Low < asked {
 		// With the share that is left, fewer of the pairs have the precision.
 		possible := c
