@@ -262,10 +262,7 @@ func (k Kernel) diagonal(ctx context.Context, eng *engine.Engine, x points.Point
 		return nil, explain(err, x)
 	}
 	for _, st := range k.stages {
-		for i, v := range self {
-			self[i] = st.self(v)
-		}
-		if err := checkNorms(self); err != nil {
+		if err := checkNorms(st.selves(self, self)); err != nil {
 			return nil, explain(err, x)
 		}
 	}

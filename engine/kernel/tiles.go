@@ -85,10 +85,10 @@ func (k Kernel) prepareMaps(eng *engine.Engine, b base) (*evaluation, error) {
 		}
 		ev.x, ev.y = append(ev.x, st.terms(ev.t, xx)), append(ev.y, st.terms(ev.t, yy))
 		if same := len(xx) > 0 && len(xx) == len(yy) && &xx[0] == &yy[0]; same {
-			xx = st.selves(xx)
+			xx = st.selves(make([]float64, len(xx)), xx)
 			yy = xx
 		} else {
-			xx, yy = st.selves(xx), st.selves(yy)
+			xx, yy = st.selves(make([]float64, len(xx)), xx), st.selves(make([]float64, len(yy)), yy)
 		}
 		ev.checked = ev.checked || st.entry().grows
 	}
@@ -96,12 +96,20 @@ func (k Kernel) prepareMaps(eng *engine.Engine, b base) (*evaluation, error) {
 	return ev, cmp.Or(checkNorms(yy), checkNorms(xx))
 }
 
-func (s stage) selves(norms []float64) []float64 {
-	out := make([]float64, len(norms))
-	for i, v := range norms {
-		out[i] = s.self(v)
+// selves writes the values of points with themselves to dst, given their squared lengths, and
+// returns dst, which may be norms. A map of distances has one for all points.
+func (s stage) selves(dst, norms []float64) []float64 {
+	if len(norms) > 0 && s.entry().argument == ofDistance {
+		v := s.self(0)
+		for i := range dst {
+			dst[i] = v
+		}
+		return dst
 	}
-	return out
+	for i, v := range norms {
+		dst[i] = s.self(v)
+	}
+	return dst
 }
 
 // sink receives a kernel matrix tile by tile, while the tile is in a cache. Tiles of the same rows
