@@ -19,7 +19,7 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam test-tools lint-tools
+.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam test-tools lint-tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -143,6 +143,12 @@ bench-peers: bench-build ## time the same work in NumPy, SciPy and scikit-learn,
 STREAMROWS ?= 100000000
 BUILDS = $(BIN)/mustlink-bench-default,$(BIN)/mustlink-bench-netlib,$(BIN)/mustlink-bench-purego
 PERFORMANCE = --page docs/performance.md -o $(BIN)/performance
+
+bench-cores: ## make bin/cores, a folder whose script measures many cores on any Linux server in six minutes
+	@rm -rf $(BIN)/cores && mkdir -p $(BIN)/cores
+	cd $(LABORATORY) && CGO_ENABLED=0 $(GO) build -buildvcs=true -o $(CURDIR)/$(BIN)/cores/mustlink-bench ./mustlink-bench
+	@cp $(LABORATORY)/cores.sh $(BIN)/cores/run
+	@echo "copy $(BIN)/cores to the server and start ./run there"
 
 bench-performance: builds ## measure methods, builds and throughput, and rewrite these parts of docs/performance.md
 	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink

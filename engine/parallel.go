@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mustlink/mustlink/internal/forks"
 	"github.com/mustlink/mustlink/internal/panics"
 )
 
@@ -52,6 +53,9 @@ func (e *Engine) run(w work) error {
 // parallel does the work on so many goroutines.
 func parallel(workers int, w work) error {
 	l := &loop{work: w, mu: new(sync.Mutex)}
+	if forks.Observed(workers, w.blocks, func(int) { l.step() }) {
+		return l.result()
+	}
 	var wg sync.WaitGroup
 	faults := panics.Faults()
 	for range workers {
@@ -88,17 +92,25 @@ type loop struct {
 
 // run takes blocks until there are none, a block has failed or the context is done.
 func (l *loop) run() {
-	for !l.stop.Load() {
-		b := int(l.next.Add(1)) - 1
-		if b >= l.blocks {
-			return
-		}
-		if err := l.ctx.Err(); err != nil {
-			l.fail(b, err, nil)
-			return
-		}
-		l.one(b)
+	for l.step() {
 	}
+}
+
+// step runs the next block, and returns false if there is none to run.
+func (l *loop) step() bool {
+	if l.stop.Load() {
+		return false
+	}
+	b := int(l.next.Add(1)) - 1
+	if b >= l.blocks {
+		return false
+	}
+	if err := l.ctx.Err(); err != nil {
+		l.fail(b, err, nil)
+		return false
+	}
+	l.one(b)
+	return true
 }
 
 // one runs block b and records its failure, if any.

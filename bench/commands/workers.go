@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,10 @@ func newWorkers(a *app) *cobra.Command {
 median time, the processor time, how many times as fast the fit is as with the first number of workers, and
 the share of the time in which hardly more than one processor is at work ("alone").
 
+With --predict, fit also with the tasks of other numbers of workers, one after another on one processor,
+and print what their time would be if a task took as long on each of them: what forks leave to one processor,
+and how long workers wait for the last task, without what they cost each other in memory.
+
 With --stages, print also in which functions that time passes, the innermost first.`,
 		Example: `  mustlink-bench workers
   mustlink-bench workers --methods lleratio,gml --rows 4000 --numbers 1,4,16 --stages`,
@@ -38,8 +43,8 @@ With --stages, print also in which functions that time passes, the innermost fir
 			check.AtLeast("--links", o.Links, 2)
 			check.AtLeast("--rounds", o.Rounds, 1)
 			check.Refuse(len(o.Workers) == 0, "--numbers is empty: want numbers of workers, such as 1,2")
-			for _, n := range o.Workers {
-				check.AtLeast("--numbers", n, 1)
+			for _, n := range slices.Concat(o.Workers, o.Predict) {
+				check.AtLeast("--numbers, --predict", n, 1)
 			}
 			if check.Err != nil {
 				return check.Err
@@ -54,10 +59,20 @@ With --stages, print also in which functions that time passes, the innermost fir
 				if a.JSON {
 					return
 				}
-				fmt.Fprintf(a.Stdout,
-					"%-12s %3d workers  %8.3f s (processors %8.3f s)  %6.2f times as fast, alone %.3f\n",
-					r.Method, r.Workers, r.Seconds, r.CPU, r.Times, r.Alone)
-				for _, s := range r.Stages {
+				if p := r.Predicted; p != nil {
+					fmt.Fprintf(a.Stdout,
+						"%-12s %3d workers  %8.3f s predicted, %6.2f times as fast; serial %.3f, waiting %.3f, %d forks\n",
+						r.Method, r.Workers, p.Seconds, r.Times, p.Serial, p.Waiting, p.Forks)
+				} else {
+					fmt.Fprintf(a.Stdout,
+						"%-12s %3d workers  %8.3f s (processors %8.3f s)  %6.2f times as fast, alone %.3f\n",
+						r.Method, r.Workers, r.Seconds, r.CPU, r.Times, r.Alone)
+				}
+				list := r.Stages
+				if r.Predicted != nil {
+					list = r.Predicted.Waits
+				}
+				for _, s := range list {
 					if stages {
 						fmt.Fprintf(a.Stdout, "  %.3f  %s\n", s.Share, s.Function)
 					}
@@ -73,6 +88,7 @@ With --stages, print also in which functions that time passes, the innermost fir
 	f.StringSliceVar(&o.Methods, "methods", []string{"krca", "kbeta", "npkl", "lleratio", "gml", "itml"},
 		"`METHODS` to fit, each with parameters that differ from its defaults")
 	f.IntSliceVar(&o.Workers, "numbers", []int{1, 2}, "`NUMBERS` of workers to compare with the first")
+	f.IntSliceVar(&o.Predict, "predict", nil, "`NUMBERS` of workers whose time to predict")
 	f.IntVar(&o.Rows, "rows", 8000, "number of rows")
 	f.IntVar(&o.Features, "features", 20, "number of features")
 	f.IntVar(&o.Links, "links", 8000, "number of links, half of them must-links")

@@ -21,9 +21,13 @@ const (
 	project          = "github.com/mustlink/mustlink/"
 )
 
+// fewAtWork reports whether hardly more than one processor was at work.
+func fewAtWork(passed, used float64) bool { return used < alone*passed }
+
 // watch looks at the calling goroutine and at the processor time until the function that it returns
-// is called, which writes into r what was seen.
-func watch(r *Result) (stop func()) {
+// is called, which writes into r where the fit was when waiting said, of the seconds that passed
+// and the processors' seconds used, that others wait.
+func watch(r *Result, waiting func(passed, used float64) bool) (stop func()) {
 	end, seen := make(chan struct{}), make(chan map[string]float64)
 	own := goroutine()
 	go func() {
@@ -38,7 +42,7 @@ func watch(r *Result) (stop func()) {
 			case <-time.After(interval):
 			}
 			now, used := time.Now(), measure.ProcessorTime()
-			if passed := now.Sub(last).Seconds(); used-before < alone*passed {
+			if passed := now.Sub(last).Seconds(); waiting(passed, used-before) {
 				waits[place(string(stacks[:runtime.Stack(stacks, true)]), own)] += passed
 			}
 			last, before = now, used
@@ -50,15 +54,22 @@ func watch(r *Result) (stop func()) {
 		for _, seconds := range waits {
 			r.Alone += seconds / r.Seconds
 		}
-		names := slices.SortedFunc(maps.Keys(waits), func(a, b string) int {
-			return cmp.Or(cmp.Compare(waits[b], waits[a]), cmp.Compare(a, b))
-		})
-		for _, name := range names[:min(listed, len(names))] {
-			if share := waits[name] / r.Seconds; share >= smallest {
-				r.Stages = append(r.Stages, Stage{name, share})
-			}
+		r.Stages = stages(waits, r.Seconds)
+	}
+}
+
+// stages returns the functions with the largest shares of so many seconds.
+func stages(waits map[string]float64, seconds float64) []Stage {
+	var list []Stage
+	names := slices.SortedFunc(maps.Keys(waits), func(a, b string) int {
+		return cmp.Or(cmp.Compare(waits[b], waits[a]), cmp.Compare(a, b))
+	})
+	for _, name := range names[:min(listed, len(names))] {
+		if share := waits[name] / seconds; share >= smallest {
+			list = append(list, Stage{name, share})
 		}
 	}
+	return list
 }
 
 // goroutine returns the first line of the stack of the calling goroutine up to its number.
@@ -70,9 +81,14 @@ func goroutine() string {
 
 // place returns the innermost functions of the project on the stack of a goroutine.
 func place(stacks, of string) string {
-	const depth = 4
 	_, stack, _ := strings.Cut("\n\n"+stacks, "\n\n"+of)
 	stack, _, _ = strings.Cut(stack, "\n\n")
+	return functions(stack)
+}
+
+// functions returns the innermost functions of the project on a stack.
+func functions(stack string) string {
+	const depth = 4
 	var names []string
 	for line := range strings.Lines(stack) {
 		name, found := strings.CutPrefix(line, project)

@@ -23,6 +23,7 @@ type Options struct {
 	Rows, Features int
 	Links          int   // half of them must-links
 	Workers        []int // the first is what others are compared with
+	Predict        []int // numbers of workers whose time is predicted, from fits on one processor
 	Rounds         int   // the median counts
 	Seed           uint64
 }
@@ -39,6 +40,9 @@ type Result struct {
 	Alone float64 `json:"alone"`
 	// Stages are the functions in which the most of that time passes, innermost first.
 	Stages []Stage `json:"stages,omitempty"`
+	// Predicted is nil for a fit on as many workers. For one that was not, Seconds and Alone are
+	// those of its tasks one after another.
+	Predicted *Predicted `json:"predicted,omitempty"`
 }
 
 // Stage is time that passed in a function with hardly more than one processor at work.
@@ -78,6 +82,20 @@ func Run(ctx context.Context, o Options, done func(Result)) error {
 			r.Method, r.Times = method, first/r.Seconds
 			done(r)
 		}
+		if len(o.Predict) > 0 && o.Predict[0] != 1 {
+			o.Predict = slices.Insert(slices.Clone(o.Predict), 0, 1)
+		}
+		for _, count := range o.Predict {
+			r := Result{Method: method, Workers: count}
+			if err := predict(ctx, learner, count, wakeTime(), x, set, &r); err != nil {
+				return err
+			}
+			if count == 1 {
+				first = r.Predicted.Seconds
+			}
+			r.Times = first / r.Predicted.Seconds
+			done(r)
+		}
 	}
 	return nil
 }
@@ -97,7 +115,7 @@ func fit(ctx context.Context, learner algorithms.Learner, count int, x points.Po
 	}
 	r := Result{Workers: count}
 	began, before := time.Now(), measure.ProcessorTime()
-	stop := watch(&r)
+	stop := watch(&r, fewAtWork)
 	_, err = learner.Fit(ctx, eng, x, set)
 	r.Seconds, r.CPU = time.Since(began).Seconds(), measure.ProcessorTime()-before
 	stop()

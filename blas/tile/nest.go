@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/internal/forks"
 	"github.com/mustlink/mustlink/internal/hugepages"
 	"github.com/mustlink/mustlink/internal/panics"
 )
@@ -101,6 +102,9 @@ type crew struct {
 
 // run calls f for all tasks on the given number of goroutines, including this one, and waits.
 func (c *crew) run(workers, tasks int, f func(i int)) {
+	if forks.Observed(workers, tasks, f) {
+		return
+	}
 	c.next.Store(0)
 	panics.Run(workers, func() { c.drain(tasks, f) })
 }

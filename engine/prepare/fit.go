@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/forks"
 	"github.com/mustlink/mustlink/internal/panics"
 )
 
@@ -574,6 +575,9 @@ func parallel(n int, f func(k int)) {
 		for k := range n {
 			f(k)
 		}
+		return
+	}
+	if forks.Observed(workers, n, f) {
 		return
 	}
 	var next atomic.Int64

@@ -30,6 +30,7 @@ import (
 	"github.com/mustlink/mustlink/blas/gonum"
 	"github.com/mustlink/mustlink/blas/internal/form"
 	"github.com/mustlink/mustlink/blas/tile"
+	"github.com/mustlink/mustlink/internal/forks"
 )
 
 var _ blas.Backend = (*backend)(nil)
@@ -46,8 +47,7 @@ type backend struct {
 // there are processors: more would share the caches and have smaller blocks. Fewer than 1 count as
 // 1.
 func New(t *asm.Table, workers int) blas.Backend {
-	workers = min(workers, runtime.NumCPU(), runtime.GOMAXPROCS(0))
-	return &backend{t: t, nest: tile.New(t, workers), alone: tile.New(t, 1), small: gonum.New(t)}
+	return &backend{t: t, nest: tile.New(t, forks.Processors(workers)), alone: tile.New(t, 1), small: gonum.New(t)}
 }
 
 func (b *backend) Kernels() *asm.Table { return b.t }
@@ -212,6 +212,7 @@ func (b *backend) syrRows(alpha float64, x []float64, a blas.Matrix, lo, hi int)
 // goroutines would matter. Between two runs the goroutines spin, so a team should exist only
 // while the steps follow each other closely.
 type team struct {
+	workers    int
 	tasks      int64
 	f          func(i int)
 	next, done atomic.Int64
@@ -219,18 +220,23 @@ type team struct {
 	wg         sync.WaitGroup
 }
 
-// newTeam starts helpers for runs of that many tasks.
-func newTeam(helpers, tasks int) *team {
-	t := &team{tasks: int64(tasks)}
+// newTeam starts the helpers of one of so many workers, for runs of that many tasks.
+func newTeam(workers, tasks int) *team {
+	t := &team{workers: workers, tasks: int64(tasks)}
 	t.next.Store(t.tasks)
-	for range helpers {
-		t.wg.Go(t.help)
+	for range workers - 1 {
+		if !forks.Watched() {
+			t.wg.Go(t.help)
+		}
 	}
 	return t
 }
 
 // run calls f(0), ..., f(tasks-1), on the caller and on the helpers that are awake.
 func (t *team) run(f func(i int)) {
+	if forks.Observed(t.workers, int(t.tasks), f) {
+		return
+	}
 	t.f = f // for the helpers that see next below tasks
 	t.done.Store(0)
 	t.next.Store(0)

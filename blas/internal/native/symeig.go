@@ -2,7 +2,6 @@ package native
 
 import (
 	"math"
-	"runtime"
 
 	"gonum.org/v1/gonum/lapack"
 	reflapack "gonum.org/v1/gonum/lapack/gonum"
@@ -12,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/blas/internal/form"
 	"github.com/mustlink/mustlink/blas/krylov"
 	"github.com/mustlink/mustlink/blas/tile"
+	"github.com/mustlink/mustlink/internal/forks"
 )
 
 // smallEigen is the order up to which gonum's QR iteration is as fast.
@@ -306,9 +306,8 @@ const (
 // gather prepares the workers for products of about order n; disperse releases them.
 func (s *symv) gather(b *backend, n int) {
 	// Helpers that spin would take the processors of those that work.
-	workers := min(b.nest.Workers(), symvTasks, runtime.GOMAXPROCS(0), runtime.NumCPU())
-	if helpers := workers - 1; helpers > 0 && n >= symvOrder {
-		s.team = newTeam(helpers, symvTasks)
+	if workers := forks.Processors(min(b.nest.Workers(), symvTasks)); workers > 1 && n >= symvOrder {
+		s.team = newTeam(workers, symvTasks)
 	}
 }
 
