@@ -43,7 +43,10 @@ func newMetric(ctx context.Context, eng *engine.Engine, m *metric, form Form,
 		return m, m.setSpectral(ctx, eng, a)
 	}
 	stage("cholesky")
-	diagonal := diagonalOf(a)
+	saved := eng.GetMatrix(1, a.Rows)
+	defer eng.PutMatrix(saved)
+	diagonal := saved.Data
+	copyDiagonal(diagonal, a)
 	if err := m.setCholesky(ctx, eng, a); err != nil {
 		var notDefinite *blas.NotPositiveDefiniteError
 		if !errors.As(err, &notDefinite) {
@@ -104,16 +107,16 @@ func (m *metric) useSpectral(d decomposition) {
 
 // probe is up to 64 evenly spaced anchors.
 type probe struct {
-	rows     blas.Matrix // their kernel values with all anchors
-	diagonal []float64   // k(z,z)
+	rows     blas.Matrix     // their kernel values with all anchors
+	diagonal [probes]float64 // k(z,z), as many as there are rows
 }
 
 // newProbes copies them from the kernel matrix of the anchors. The rows are scratch memory of eng.
 func newProbes(eng *engine.Engine, full blas.Matrix) probe {
 	n := full.Rows
-	p := probe{eng.GetMatrix(min(n, probes), n), make([]float64, min(n, probes))}
-	for i := range p.diagonal {
-		z := i * n / len(p.diagonal)
+	p := probe{rows: eng.GetMatrix(min(n, probes), n)}
+	for i := range p.rows.Rows {
+		z := i * n / p.rows.Rows
 		copy(p.rows.Row(i), full.Row(z))
 		p.diagonal[i] = full.At(z, z)
 	}
@@ -158,7 +161,7 @@ func (m *metric) choose(ctx context.Context, eng *engine.Engine, a blas.Matrix, 
 // cancellation leaves nothing. Some of the probes are enough to see that it is no more
 // than maxAmplification; then the result is a bound. It destroys the rows of p.
 func (m *metric) amplification(ctx context.Context, eng *engine.Engine, p probe) (float64, error) {
-	before := slices.Max(p.diagonal)
+	before := slices.Max(p.diagonal[:p.rows.Rows])
 	if before == 0 {
 		return 1, nil // all probes at the origin of the feature space: nothing cancels
 	}

@@ -321,10 +321,15 @@ func largestOf(a blas.Matrix) float64 {
 
 func diagonalOf(a blas.Matrix) []float64 {
 	d := make([]float64, a.Rows)
-	for i := range d {
+	copyDiagonal(d, a)
+	return d
+}
+
+// copyDiagonal copies the diagonal of a to d.
+func copyDiagonal(d []float64, a blas.Matrix) {
+	for i := range a.Rows {
 		d[i] = a.At(i, i)
 	}
-	return d
 }
 
 // checkedGram is gram or cross for points that are not checked yet.
