@@ -48,8 +48,9 @@ type schedule struct {
 // fork runs the tasks of a fork and plays it on the workers. A fork within a task makes that task
 // shorter.
 func (s *schedule) fork(workers, tasks int, task func(i int)) {
+	entered := s.clock()
 	s.depth.Add(1)
-	outer, worked, ran := s.saved, 0.0, 0.0
+	outer, worked := s.saved, 0.0
 	free := make([]float64, min(workers, tasks)) // when each worker is free
 	for w := range free {
 		free[w] = s.wake * math.Log2(float64(w+1))
@@ -66,16 +67,16 @@ func (s *schedule) fork(workers, tasks int, task func(i int)) {
 			}
 		}
 		free[next] += took - s.saved
-		ran, worked = ran+took, worked+took-s.saved
+		worked += took - s.saved
 	}
 	length := slices.Max(free)
-	s.saved = outer + ran - length
 	s.forks++
 	if s.depth.Add(-1) == 0 {
 		s.forked += length
 		s.idle += length*float64(s.workers) - worked
 		s.waits[caller()] += length*float64(s.workers) - worked
 	}
+	s.saved = outer + s.clock() - entered - length // the time of this bookkeeping too
 }
 
 // caller returns the innermost functions of the project below those that fork.
