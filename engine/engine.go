@@ -1,4 +1,4 @@
-// Package engine (engine room: may change) provides what every method runs on: a linear algebra
+// Package engine (internal: may change) provides what every method runs on: a linear algebra
 // backend, a pool of workers with fixed partitioning, reusable scratch matrices and a memory limit.
 //
 // The engine decides how work runs, never what is computed: results are bit-identical for any

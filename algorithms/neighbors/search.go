@@ -1,4 +1,4 @@
-// Package neighbors (engine room: may change) finds exact nearest neighbors in a Euclidean space,
+// Package neighbors (internal: may change) finds exact nearest neighbors in a Euclidean space,
 // and classifies by majority vote.
 //
 // The search is that of engine/graph: tiles of expanded squared distances select candidates, and

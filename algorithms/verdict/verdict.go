@@ -1,4 +1,4 @@
-// Package verdict (engine room: may change) says whether a learned metric is better than the points
+// Package verdict (internal: may change) says whether a learned metric is better than the points
 // without learning, by links of rows that its fits did not use.
 //
 // Linked rows are dealt into parts ([Divide]). Each part is left out of a fit, with all links of

@@ -1,4 +1,4 @@
-// Package param (engine room: may change) reads the tags of parameter structs: names, defaults,
+// Package param (internal: may change) reads the tags of parameter structs: names, defaults,
 // ranges, choices and help. All functions that show, set or check parameters use them.
 //
 //	type Params struct {
