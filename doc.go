@@ -33,5 +33,5 @@
 // # Compatibility
 //
 // This package and a few others (docs/compatibility.md lists them) keep their exported names. All
-// other packages are the engine room: they may change in any version.
+// other packages are internal: they may change in any version.
 package mustlink

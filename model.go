@@ -74,13 +74,13 @@ func loading(options []Option) (*engine.Engine, error) {
 	return s.engineOf()
 }
 
-// NewModel returns the model of a record, which runs on eng. It is for programs that work in the
-// engine room.
+// NewModel returns the model of a record, which runs on eng. It is for programs that work with
+// internal packages.
 func NewModel(fitted *catalog.Fitted, eng *engine.Engine) *Model {
 	return &Model{fitted: fitted, eng: eng}
 }
 
-// Record returns the content of the model. It is for programs that work in the engine room.
+// Record returns the content of the model. It is for programs that work with internal packages.
 func (m *Model) Record() *catalog.Fitted {
 	if m == nil {
 		return nil

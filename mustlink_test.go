@@ -397,7 +397,7 @@ func TestUpdate(t *testing.T) {
 }
 
 // TestRawWithoutLinks: the method raw needs no links, and its model has the prepared rows as
-// coordinates, to the bit.
+// coordinates, bit for bit.
 func TestRawWithoutLinks(t *testing.T) {
 	table, _ := problem(t, 40)
 	m := try(mustlink.Fit(t.Context(), table, nil, mustlink.Method("raw"), mustlink.Standardize()))

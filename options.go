@@ -75,7 +75,7 @@ func Method(name string) Option {
 
 // Chosen makes [Fit] take a choice that the program has made by [catalog.Choose] for the same links
 // and lessons, instead of choosing again; [Model.Describe] has its reason. It is for programs that
-// work in the engine room.
+// work with internal packages.
 func Chosen(c catalog.Choice) Option {
 	return Option{"Chosen", fit, func(s *settings) { s.choice = &c }}
 }
@@ -102,7 +102,7 @@ func Param(name, value string) Option {
 }
 
 // ParamFiles makes [Fit] take the files of parameters of the form @FILE from f, if they were read
-// before. It is for programs that work in the engine room.
+// before. It is for programs that work with internal packages.
 func ParamFiles(f *catalog.Files) Option {
 	return Option{"ParamFiles", fit, func(s *settings) { s.files = f }}
 }
@@ -213,7 +213,7 @@ func MemoryLimit(bytes int64) Option {
 }
 
 // Engine makes a model of [Fit] or [Load] run on e, instead of the engine that all models share. It
-// is for programs that work in the engine room.
+// is for programs that work with internal packages.
 func Engine(e *engine.Engine) Option {
 	return Option{"Engine", fit | load, func(s *settings) { s.engine, s.given = e, true }}
 }

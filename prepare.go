@@ -48,8 +48,8 @@ func (t *Table) Prepare(p Preparing) (*Table, error) {
 	return t.PrepareOn(context.Background(), eng, p)
 }
 
-// PrepareOn is Prepare within the memory limit of an engine. It is for programs that work in the
-// engine room.
+// PrepareOn is Prepare within the memory limit of an engine. It is for programs that work with
+// internal packages.
 func (t *Table) PrepareOn(ctx context.Context, eng *engine.Engine, p Preparing) (*Table, error) {
 	if err := t.plain(); err != nil {
 		return nil, err

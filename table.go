@@ -99,7 +99,7 @@ func ReadTable(path string, options ...ReadOption) (*Table, error) {
 }
 
 // FromData returns the table of data that package engine/dataset has read. It is for programs that
-// work in the engine room.
+// work with internal packages.
 func FromData(d *dataset.Data) *Table { return newTable(d) }
 
 // FromMatrix returns the table whose rows are those of a matrix. It shares the memory of a
@@ -337,10 +337,10 @@ func (t *Table) Warnings() []string {
 }
 
 // Transform returns the transform from the rows of the file to the rows that a fit sees, nil if
-// there is none. It is for programs that work in the engine room.
+// there is none. It is for programs that work with internal packages.
 func (t *Table) Transform() dataset.Transform { return t.transform }
 
-// Data returns the data that a fit sees. It is for programs that work in the engine room.
+// Data returns the data that a fit sees. It is for programs that work with internal packages.
 func (t *Table) Data() *dataset.Data {
 	if t.check("table") != nil {
 		return &dataset.Data{Points: &points.Dense{}} // an empty table has no rows

@@ -1,4 +1,4 @@
-// Package algorithms (engine room: may change) defines the interfaces of learning methods. A
+// Package algorithms (internal: may change) defines the interfaces of learning methods. A
 // [Learner] fits a [Model], and every Model maps points to a finite-dimensional embedding, in which
 // ordinary Euclidean tools work.
 //

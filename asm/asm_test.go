@@ -120,7 +120,7 @@ func TestGenericOrder(t *testing.T) {
 			}
 			if got, want := r.kernel(x, y),
 				(s[0]+s[1])+(s[2]+s[3]); math.Float64bits(got) != math.Float64bits(want) {
-				t.Fatalf("%s: %s: %v, want %v to the bit", name, what, got, want)
+				t.Fatalf("%s: %s: %v, want %v bit for bit", name, what, got, want)
 			}
 		})
 	}

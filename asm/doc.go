@@ -1,4 +1,4 @@
-// Package asm (engine room: may change) has the inner loops of numerical work, selected once for a
+// Package asm (internal: may change) has the inner loops of numerical work, selected once for a
 // CPU.
 //
 // A [Table] is a set of kernels on slices and register tiles of float64. [Select] makes one: it

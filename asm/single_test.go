@@ -71,7 +71,7 @@ func TestSingleTile(t *testing.T) {
 	})
 }
 
-// Squared distances are those of the formula, to the bit, and near says whether one is below the
+// Squared distances are those of the formula, bit for bit, and near says whether one is below the
 // fraction.
 func TestSingleDistances(t *testing.T) {
 	eachSingle(t, func(t *testing.T, s Single) {

@@ -16,7 +16,7 @@ type Table struct {
 	//	for i, v := range x { sum += v * y[i] }
 	// Order at Generic: four partial sums over i mod 4, n mod 4 last elements into the
 	// first, then (s0 + s1) + (s2 + s3). NaN and 0*Inf propagate; 0 when n = 0. x and y
-	// may overlap. Dot(x, y) = Dot(y, x) to the bit for equal lengths.
+	// may overlap. Dot(x, y) = Dot(y, x) exactly, for equal lengths.
 	Dot func(x, y []float64) float64
 
 	// Sum returns

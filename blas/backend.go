@@ -1,4 +1,4 @@
-// Package blas (engine room: may change) defines the dense linear algebra of mustlink as one
+// Package blas (internal: may change) defines the dense linear algebra of mustlink as one
 // interface, [Backend], at the level of operations (multiply, factor, decompose).
 //
 // Implementations: blas/gonum (the pure-Go reference), blas/internal/native (the default, on the

@@ -1,4 +1,4 @@
-// Package activelearning (engine room: may change) chooses the next pairs of rows to query.
+// Package activelearning (internal: may change) chooses the next pairs of rows to query.
 //
 // It explores, then consolidates (Basu, Banerjee & Mooney, "Active semi-supervision for pairwise
 // constrained clustering", SDM 2004). A known class is a group of rows joined by must-links. To

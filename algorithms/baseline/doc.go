@@ -1,4 +1,4 @@
-// Package baseline (engine room: may change) has the linear methods that the papers compare with:
+// Package baseline (internal: may change) has the linear methods that the papers compare with:
 // each learns a linear map of the features, or takes the points as they are. A method is the type
 // of its parameters, as [RCA] or [LMNN], whose documentation states what the method computes.
 // Package nonlinear has the other baselines.

@@ -43,7 +43,7 @@ func vectors(n, d int) *points.Dense {
 	return x
 }
 
-// TestRawRowsAsTheyAre: coordinates of training rows and of new ones are the rows, to the bit,
+// TestRawRowsAsTheyAre: coordinates of training rows and of new ones are the rows, bit for bit,
 // whatever the links say.
 func TestRawRowsAsTheyAre(t *testing.T) {
 	x := vectors(30, 7)

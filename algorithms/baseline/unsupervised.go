@@ -34,7 +34,7 @@ var RawAbout = algorithms.About{
 // Raw learns nothing: it is the distance of the points as they
 // are, a baseline of every method.
 //
-// The coordinates of a dense vector are its features, to the bit. With a kernel, and for other
+// The coordinates of a dense vector are its features, bit for bit. With a kernel, and for other
 // points, the squared distance is that of the feature space of the kernel,
 //
 //	d(x, y)^2 = k(x, x) - 2 k(x, y) + k(y, y)

@@ -1,4 +1,4 @@
-// Package batch (engine room: may change) fits many models with one engine: small ones
+// Package batch (internal: may change) fits many models with one engine: small ones
 // concurrently, large ones one after the other with all workers.
 package batch
 

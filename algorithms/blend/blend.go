@@ -1,4 +1,4 @@
-// Package blend (engine room: may change) combines metrics: it fits several methods on the same
+// Package blend (internal: may change) combines metrics: it fits several methods on the same
 // links, some of them to the coordinates that another one learned, and puts their coordinates side
 // by side.
 //

@@ -190,7 +190,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestFile: a model survives its file to the bit, the file holds the training points once, and what
+// TestFile: a model survives its file exactly, the file holds the training points once, and what
 // cannot be used is refused.
 func TestFile(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 40, 3, 20, 1)

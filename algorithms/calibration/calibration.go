@@ -1,4 +1,4 @@
-// Package calibration (engine room: may change) tells from a distance whether two rows belong
+// Package calibration (internal: may change) tells from a distance whether two rows belong
 // together: with which probability, and below which threshold.
 //
 // It learns from the distances of links that the metric did not learn from. The probability is an

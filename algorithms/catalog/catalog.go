@@ -1,4 +1,4 @@
-// Package catalog (engine room: may change) is the table of all learning methods by name. It makes
+// Package catalog (internal: may change) is the table of all learning methods by name. It makes
 // learners from strings, and saves and loads fitted models.
 //
 // It is for programs that select a method by name. Programs with a fixed method import its package.

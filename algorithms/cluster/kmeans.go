@@ -1,4 +1,4 @@
-// Package cluster (engine room: may change) partitions points into K clusters: plain k-means,
+// Package cluster (internal: may change) partitions points into K clusters: plain k-means,
 // k-means under must-links and cannot-links, and kernel k-means on a Gram matrix, with or without
 // must-links.
 //

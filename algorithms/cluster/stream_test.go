@@ -43,7 +43,7 @@ func inBlocks(x blas.Matrix, sizes []int, passes *int) iter.Seq2[blas.Matrix, er
 	}
 }
 
-// sameStream compares a streamed result with that of KMeans, to the bit.
+// sameStream compares a streamed result with that of KMeans, bit for bit.
 func sameStream(t failer, eng *engine.Engine, x blas.Matrix, want *Result, got *StreamResult) {
 	t.Helper()
 	if math.Float64bits(want.Inertia) != math.Float64bits(got.Inertia) || want.Iterations != got.Iterations ||

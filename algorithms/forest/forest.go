@@ -1,4 +1,4 @@
-// Package forest (engine room: may change) learns a metric with randomized trees: thresholds on
+// Package forest (internal: may change) learns a metric with randomized trees: thresholds on
 // single features, so that noisy features, and features of different scales, do no harm.
 //
 // # Method

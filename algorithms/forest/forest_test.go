@@ -312,7 +312,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestFile: a model survives its file to the bit, and damaged trees are refused.
+// TestFile: a model survives its file bit for bit, and damaged trees are refused.
 func TestFile(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 40, 3, 30, 3)
 	m := fit(t, func(*Params) {}, x, set)

@@ -9,7 +9,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// What a metric says is what the model of the same fit says, to the bit.
+// What a metric says is what the model of the same fit says, bit for bit.
 func TestMetricIsTheModels(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, _, set := enginetest.Bands(t, 80, 4, 25, 1)

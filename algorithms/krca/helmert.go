@@ -88,7 +88,7 @@ func (f helmert) apply(v []float64) {
 }
 
 // reduce overwrites the leading r x r block of the symmetric n x n matrix k (both
-// triangles valid) with F'KF, and returns that block, symmetric to the bit. O(n^2). It is
+// triangles valid) with F'KF, and returns that block, exactly symmetric. O(n^2). It is
 // for a basis that did not grow.
 func (f helmert) reduce(ctx context.Context, eng *engine.Engine, k blas.Matrix) (blas.Matrix, error) {
 	r := f.order()

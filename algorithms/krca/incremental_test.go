@@ -451,7 +451,7 @@ func TestHelmertColumns(t *testing.T) {
 	}
 }
 
-// TestDropLast restores models to the bit, embedding included, back to the one that was
+// TestDropLast restores models bit for bit, embedding included, back to the one that was
 // fitted, also through a file.
 func TestDropLast(t *testing.T) {
 	eng, ctx := enginetest.New(t, 2), context.Background()

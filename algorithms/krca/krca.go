@@ -24,7 +24,7 @@
 // One wrong must-link joins two chunklets. With Params.Robust, the default, a fit leaves out
 // must-links that cannot-links and nearest neighbors contradict, and says how many (package
 // algorithms/internal/trusted). If must-links join the points of no cannot-link, all are used, and
-// the result is that of the paper to the bit. Updates use the chunklets that they are given.
+// the result is exactly that of the paper. Updates use the chunklets that they are given.
 //
 // # Two forms
 //

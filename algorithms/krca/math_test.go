@@ -267,7 +267,7 @@ func TestCentering(t *testing.T) {
 	var left, centered mat.Dense
 	left.Mul(centering, k)
 	centered.Mul(&left, centering)
-	for i := range n { // symmetric to the bit
+	for i := range n { // exactly symmetric
 		for j := range i {
 			centered.Set(i, j, centered.At(j, i))
 		}

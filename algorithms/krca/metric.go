@@ -158,7 +158,7 @@ func (m *metric) solve(ctx context.Context, eng *engine.Engine, c blas.Matrix) e
 // evaluated holds kt(x,x) and the intermediate results for kt(x,y).
 type evaluated struct {
 	x        points.Points
-	kt       blas.Matrix // symmetric to the bit
+	kt       blas.Matrix // exactly symmetric
 	c        blas.Matrix // coordinates c(x)
 	at       []int       // the points that are the anchors, -1 for none; nil if unknown
 	diagonal []float64   // k(x,x)

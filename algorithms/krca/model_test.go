@@ -289,7 +289,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestGramSymmetric: symmetric to the bit, in both forms.
+// TestGramSymmetric: exactly symmetric, in both forms.
 func TestGramSymmetric(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	for _, v := range variants(t, eng) {

@@ -1,4 +1,4 @@
-// Package labelnoise (engine room: may change) ranks links by how likely they are mislabeled.
+// Package labelnoise (internal: may change) ranks links by how likely they are mislabeled.
 //
 // The distances of a fitted model reveal little about the links of its fit: many methods satisfy
 // them all, the wrong ones too. So the links are divided into folds, and each link is measured by

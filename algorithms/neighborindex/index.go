@@ -1,4 +1,4 @@
-// Package neighborindex (engine room: may change) finds approximate nearest neighbors in a
+// Package neighborindex (internal: may change) finds approximate nearest neighbors in a
 // Euclidean space, by an inverted file: rows are divided into cells, and a query is compared with
 // the rows of the cells whose centers are nearest to it (Jegou, Douze & Schmid 2011, "Product
 // quantization for nearest neighbor search", section IV, without the quantization).

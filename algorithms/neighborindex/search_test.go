@@ -39,7 +39,7 @@ func build(t interface{ Fatal(...any) }, eng *engine.Engine, rows blas.Matrix, o
 	return s
 }
 
-// If all cells are probed, neighbors and distances are those of the exact search to the bit: with
+// If all cells are probed, neighbors and distances are those of the exact search bit for bit: with
 // ties and equal rows too.
 func TestAllCellsAreExact(t *testing.T) {
 	propertytest.CheckSome(t, 60, func(t *rapid.T) {

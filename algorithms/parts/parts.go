@@ -1,4 +1,4 @@
-// Package parts (engine room: may change) learns a metric from many links: it divides the links,
+// Package parts (internal: may change) learns a metric from many links: it divides the links,
 // fits a method to each part, and takes the mean of the learned kernels.
 //
 // # Method

@@ -1,4 +1,4 @@
-// Package selection (engine room: may change) selects a method, its kernel and its parameters for
+// Package selection (internal: may change) selects a method, its kernel and its parameters for
 // given points and links. It fits candidates without a part of the linked points and scores how
 // well they predict the links of these points, which are new to them.
 package selection

@@ -1,4 +1,4 @@
-// Package asmtest (engine room: may change) runs tests on every kernel table that this build and
+// Package asmtest (internal: may change) runs tests on every kernel table that this build and
 // CPU have.
 package asmtest
 

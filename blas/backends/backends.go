@@ -1,4 +1,4 @@
-// Package backends (engine room: may change) opens a blas.Backend by name. It is the only package
+// Package backends (internal: may change) opens a blas.Backend by name. It is the only package
 // that lists the backends of a build.
 package backends
 

@@ -1,4 +1,4 @@
-// Package gonum (engine room: may change) is the reference backend: gonum's pure Go BLAS and
+// Package gonum (internal: may change) is the reference backend: gonum's pure Go BLAS and
 // LAPACK, called directly.
 //
 // It calls gonum's Implementation values and does not change the process-wide blas64.Use. gonum's

@@ -1,4 +1,4 @@
-// Package krylov (engine room: may change) finds eigenpairs at the upper end of the spectrum of a
+// Package krylov (internal: may change) finds eigenpairs at the upper end of the spectrum of a
 // symmetric operator by a block Krylov space.
 package krylov
 

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/asm/asmtest"
 )
 
-// TestDeep: a small C of a long k is the same to the bit, whether workers share the blocks of k, in
+// TestDeep: a small C of a long k is bit-identical, whether workers share the blocks of k, in
 // one wave or several, or one worker adds them in turn.
 func TestDeep(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {

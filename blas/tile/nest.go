@@ -1,4 +1,4 @@
-// Package tile (engine room: may change) multiplies dense matrices: packing, and the one loop nest
+// Package tile (internal: may change) multiplies dense matrices: packing, and the one loop nest
 // around the register tile of an asm.Table.
 //
 // A [Nest] computes a [Product]. B is packed into panels of NR columns that all workers

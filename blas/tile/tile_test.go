@@ -71,7 +71,7 @@ func plain(t *testing.T, what string, p Product, start blas.Matrix) {
 }
 
 // Every combination of flags, on shapes around the edges of tiles and blocks, in many small
-// blocks and in few large ones, agrees with plain loops and with itself to the bit.
+// blocks and in few large ones, agrees with plain loops and with itself bit for bit.
 func TestMultiply(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(1, 1))

@@ -1,4 +1,4 @@
-// Package bandwidth (engine room: may change) computes the bandwidths that kernels state as rules
+// Package bandwidth (internal: may change) computes the bandwidths that kernels state as rules
 // ("rbf:sigma=median") from data.
 //
 // Let d_ij be the distance between points i and j in the feature space of the inner kernel

@@ -1,4 +1,4 @@
-// Package dataset (engine room: may change) reads and writes files of points, labels, links and
+// Package dataset (internal: may change) reads and writes files of points, labels, links and
 // pairs, splits data, and generates synthetic sets.
 //
 // # Files

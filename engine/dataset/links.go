@@ -1,212 +1,189 @@
 package dataset
 
 import (
-	"bufio"
-	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-const byteOrderMark = "\ufeff"
-
-// textKind describes a text format for messages.
-type textKind struct {
-	name string // of the format: "csv"
-	what string // "CSV text"
-	want string // what a file must contain: "a header and data rows"
+// ReadLinks reads a file of links (columns i, j, link and perhaps bound and weight) or of chunklets
+// (columns i and chunklet); the header decides which. A link is must, cannot, 1 or -1; an empty
+// bound or weight is not given. The columns who and when, of links that people gave, are ignored.
+// Lines before the header that begin with # are comments, here and in all files that refer to rows;
+// "# label: churn" gives the set its [links.Set.Label].
+//
+// A row that does not exist, a pair of a row with itself, a pair with both signs (the error names
+// both lines) and anything unreadable are a *fault.DataError.
+func ReadLinks(path string, c LinkContext) (*links.Set, error) {
+	return fromFile(path, c.firstOf)
 }
 
-// lineReader splits a source into lines. It limits their length and detects binary data.
-type lineReader struct {
-	src  *source
-	max  int
-	kind textKind
-	line int    // lines read so far
-	long []byte // a line longer than the source's buffer
+// DecodeLinks is [ReadLinks] for a stream. Messages refer to it as name; gz means that it is
+// compressed. Errors are the same.
+func DecodeLinks(r io.Reader, name string, gz bool, c LinkContext) (*links.Set, error) {
+	return c.firstOf(newSource(name, r, -1, gz))
 }
 
-// recordError reports a line or record that cannot be parsed. After one that is not fatal, the next
-// line is the one after the record.
-type recordError struct {
-	err   *fault.DataError
-	fix   string
-	fatal bool
+// firstOf is decodeLinks with the first problem as its error.
+func (c LinkContext) firstOf(src *source) (*links.Set, error) {
+	rep := &report{max: 1}
+	return first(decodeLinks(src, c, rep))(rep)
 }
 
-func (e *recordError) Error() string { return e.err.Error() }
-
-func (r *lineReader) bad(line int, fatal bool, fix, format string, args ...any) *recordError {
-	e := fault.Data(r.src.name, format, args...)
-	e.Line = line
-	return &recordError{err: e, fix: fix, fatal: fatal}
-}
-
-// newLineReader checks the beginning of the source. A line has at most maxLine bytes, 0 for
-// DefaultMaxLine.
-func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) {
-	r := lineReader{src: src, max: maxLine, kind: kind}
-	if maxLine <= 0 {
-		r.max = DefaultMaxLine
+func decodeLinks(src *source, c LinkContext, rep *report) (*links.Set, error) {
+	set, err := linksOrChunklets(src, c, rep)
+	if err != nil || src.label == "" {
+		return set, err
 	}
-	src.asUTF8()
-	head, err := src.r.Peek(512)
-	if err != nil && err != io.EOF {
-		return r, src.readError(err)
-	}
-	if len(head) == 0 {
-		return r, r.bad(0, true, "check that it was written to the end", "the file is empty: want %s",
-			kind.want)
-	}
-	if what, fix := sniff(head, kind.name); what != "" {
-		return r, r.bad(0, true, fix, "the content is %s: want %s", what, kind.what)
-	}
-	return r, nil
+	return set.WithLabel(src.label), nil
 }
 
-// textRows reads a format whose rows differ in length.
-type textRows struct {
-	lineReader
-	rep   *report
-	start []int // starts of the rows so far, the current one last
-	blank int   // the first of the preceding blank lines, 0 for none
-}
-
-// begin checks the beginning of the source.
-func (t *textRows) begin(src *source, maxLine int, kind textKind) (err error) {
-	if t.lineReader, err = newLineReader(src, maxLine, kind); err != nil {
-		return noteRecord(t.rep, err, -1)
+func linksOrChunklets(src *source, c LinkContext, rep *report) (*links.Set, error) {
+	r, find, err := c.begin(src, rep)
+	if err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-// each calls take for every line that can be read.
-func (t *textRows) each(take func(text []byte) error) error {
-	for {
-		text, err := t.readLine()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = take(text)
-		} else {
-			err = noteRecord(t.rep, err, len(t.start)-1)
-		}
-		if err != nil {
-			return err
+	if isChunklets(r) {
+		return decodeChunklets(r, c, find)
+	}
+	r.findNumerals(false)
+	p := linkParser{r: r, find: find, i: r.column("i"), j: r.column("j"), link: r.column("link"),
+		bound: r.column("bound"), weight: r.column("weight")}
+	known := 3
+	for _, at := range []int{p.bound, p.weight, r.column("who"), r.column("when")} {
+		if at >= 0 {
+			known++
 		}
 	}
+	if p.i < 0 || p.j < 0 || p.link < 0 || known != len(r.columns) {
+		return nil, rep.fatal("correct the header",
+			"the header is %s: want i,j,link[,bound][,weight] for links or i,chunklet for chunklets",
+			r.header())
+	}
+	return p.decode(c)
 }
 
-// noteBlank records that the line is blank.
-func (t *textRows) noteBlank() {
-	if t.blank == 0 {
-		t.blank = t.line
-	}
+// linkParser parses the lines of a links file, given the indices of its columns.
+type linkParser struct {
+	r                         *records
+	find                      finder
+	i, j, link, bound, weight int
+	list                      []links.Link
 }
 
-// problem reports a problem of the current row.
-func (t *textRows) problem(line int, fix, format string, args ...any) error {
-	e := fault.Data(t.src.name, format, args...)
-	e.Line, e.Row = line, len(t.start)-1
-	return t.rep.add(e, fix)
-}
-
-// readLine returns the next line without its end, which may be LF, CRLF or the end of the file, and
-// without leading byte order marks, which concatenated files have on any line. It is valid until
-// the next call. The error is io.EOF, a *recordError, or that of the source.
-func (r *lineReader) readLine() ([]byte, error) {
-	text, err := r.readInside()
-	return bytes.TrimLeft(text, byteOrderMark), err
-}
-
-// readInside is like readLine, but inside a record, where a byte order mark is part of the text.
-func (r *lineReader) readInside() ([]byte, error) {
-	r.line++
-	text, err := r.src.r.ReadSlice('\n')
-	if err == bufio.ErrBufferFull {
-		text, err = r.readLong(text)
-	}
-	switch {
-	case err == io.EOF && len(text) == 0:
-		r.line--
-		return nil, io.EOF
-	case err != nil && err != io.EOF:
-		return nil, r.at(err)
-	}
-	// Text that was converted to CRLF twice ends in CR CR LF.
-	text = bytes.TrimRight(bytes.TrimSuffix(text, []byte("\n")), "\r")
-	if len(text) > r.max {
-		return nil, r.tooLong()
-	}
-	if i := bytes.IndexByte(text, 0); i >= 0 {
-		return nil, r.bad(r.line, true, "check that this is the right file",
-			"byte %d of the line is 0: want %s", i, r.kind.what)
-	}
-	if !utf8.Valid(text) {
-		return nil, r.bad(r.line, false, "save the file as UTF-8",
-			"byte %d of the line is not UTF-8: want UTF-8 text", invalidAt(text))
-	}
-	return text, nil
-}
-
-// readLong collects a line that begins with head, up to the limit. Parts that do not fit the memory
-// of the previous long line are collected in pieces until the end of the line, so a line that is
-// too long never takes more memory than the limit.
-func (r *lineReader) readLong(head []byte) ([]byte, error) {
-	r.long = append(r.long[:0], head...)
-	var more [][]byte
-	total := len(r.long)
-	for {
-		part, err := r.src.r.ReadSlice('\n')
-		if total += len(part); total > r.max+2 { // the line's end does not count
-			return nil, r.tooLong()
+func (p *linkParser) decode(c LinkContext) (*links.Set, error) {
+	err := p.r.eachWithin(c.MemoryLimit, linkBytes, p.add)
+	if p.r.row < 0 && len(p.r.rep.problems) > 0 { // no problem but that there are none
+		if c.MayBeEmpty {
+			p.r.rep.problems = nil
+			return links.New(c.N, nil)
 		}
-		if more == nil && total <= cap(r.long) {
-			r.long = append(r.long, part...)
-		} else {
-			more = append(more, bytes.Clone(part))
+		err := fault.Data(p.r.rep.file, "it has the header of links, and no link yet: want at least one")
+		p.r.rep.problems = []Problem{{Err: err, Fix: "answer some questions of suggest or label first"}}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(p.r.rep.problems) == 0 {
+		if set, err := links.New(c.N, p.list); err == nil {
+			return set, nil
 		}
-		if err != bufio.ErrBufferFull {
-			if more != nil {
-				r.long = append(make([]byte, 0, total), r.long...)
-				for _, piece := range more {
-					r.long = append(r.long, piece...)
+	}
+	return nil, p.validate(c)
+}
+
+// validate reports problems that concern two links, and sorts them in among the other problems.
+func (p *linkParser) validate(c LinkContext) error {
+	rep := p.r.rep
+	err := error(errStop)
+	for _, problem := range links.Validate(c.N, p.list) {
+		de, ok := errors.AsType[*fault.DataError](problem)
+		if !ok {
+			return problem
+		}
+		if c.By == ByID { // the message names row numbers, but the file has ids
+			for _, l := range p.list {
+				if l.Line == de.Line {
+					de.Err = fmt.Errorf("%w (ids %s and %s)", de.Err, quote(c.IDs[l.I]), quote(c.IDs[l.J]))
 				}
 			}
-			return r.long, err
+		}
+		if err := rep.add(de, "correct or remove the line"); err != nil {
+			break
 		}
 	}
+	slices.SortStableFunc(rep.problems, func(a, b Problem) int { return cmp.Compare(a.Err.Line, b.Err.Line) })
+	return err
 }
 
-func (r *lineReader) tooLong() error {
-	return r.bad(r.line, true, "check that this is "+r.kind.what+" with line ends",
-		"the line is longer than the limit of %s", fault.FormatBytes(int64(r.max)))
-}
-
-// at adds the line to an error of the source.
-func (r *lineReader) at(err error) error {
-	err = r.src.readError(err)
-	if de, ok := errors.AsType[*fault.DataError](err); ok && de.Line == 0 {
-		de.Line = r.line
+// add parses one line of a links file.
+func (p *linkParser) add(fields []string, line int) error {
+	var err error
+	l := links.NewLink(0, 0, links.Must)
+	l.Line = line
+	sound := true
+	note := func(column int, what, fix string) {
+		if what != "" && err == nil {
+			sound = false
+			err = p.r.problem(line, p.r.columns[column], fix, "%s", what)
+		}
+	}
+	var what, fix string
+	l.I, what, fix = p.find(fields[p.i])
+	note(p.i, what, fix)
+	l.J, what, fix = p.find(fields[p.j])
+	note(p.j, what, fix)
+	l.Sign, what = parseSign(fields[p.link])
+	note(p.link, what, "write must or cannot")
+	if p.bound >= 0 && strings.TrimSpace(fields[p.bound]) != "" {
+		l.Bound, what = p.r.positive(fields[p.bound])
+		note(p.bound, what, "give a squared distance > 0, or leave the cell empty")
+	}
+	if p.weight >= 0 && strings.TrimSpace(fields[p.weight]) != "" {
+		l.Weight, what = p.r.positive(fields[p.weight])
+		note(p.weight, what, "give a number > 0, or leave the cell empty")
+	}
+	if sound {
+		p.list = append(p.list, l)
 	}
 	return err
 }
 
-// invalidAt returns the index of the first byte that is not part of UTF-8 text.
-func invalidAt(text []byte) int {
-	for i := 0; i < len(text); {
-		c, size := utf8.DecodeRune(text[i:])
-		if c == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
+func parseSign(s string) (sign links.Sign, what string) {
+	switch strings.TrimSpace(s) {
+	case "must", "1", "+1":
+		return links.Must, ""
+	case "cannot", "-1":
+		return links.Cannot, ""
 	}
-	return len(text)
+	return 0, "the link is " + quote(s) + ": want must, cannot, 1 or -1"
+}
+
+func (r *records) positive(s string) (v float64, what string) {
+	v, err := r.marks.float([]byte(strings.TrimSpace(s)))
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 0, "the value is " + quote(s) + ": want a finite number > 0"
+	}
+	return v, ""
+}
+
+func decodeChunklets(r *records, c LinkContext, find finder) (*links.Set, error) {
+	list, err := eachChunklet(r, c, find)
+	if err != nil {
+		return nil, err
+	}
+	chunklets := make([][]int, len(list))
+	for k, chunklet := range list {
+		chunklets[k] = chunklet.Rows
+	}
+	return links.FromChunklets(c.N, chunklets)
 }
 
 // isChunklets reports whether the header is that of a chunklets file.
@@ -274,67 +251,4 @@ func eachChunklet(r *records, c LinkContext, find finder) ([]Chunklet, error) {
 		err = errStop
 	}
 	return list, err
-}
-
-// comparisons is a kind of comparisons of rows and its file format.
-type comparisons[T any] struct {
-	columns []string
-	of      func(rows []int, line int) T
-	check   func(n int, list []T) error
-}
-
-func triplets() comparisons[links.Triplet] {
-	return comparisons[links.Triplet]{[]string{"i", "j", "k"}, func(r []int, line int) links.Triplet {
-		return links.Triplet{I: r[0], J: r[1], K: r[2], Line: line}
-	}, links.CheckTriplets}
-}
-
-func quadruplets() comparisons[links.Quadruplet] {
-	return comparisons[links.Quadruplet]{[]string{"i", "j", "k", "l"},
-		func(r []int, line int) links.Quadruplet {
-			return links.Quadruplet{I: r[0], J: r[1], K: r[2], L: r[3], Line: line}
-		}, links.CheckQuadruplets}
-}
-
-// ReadTriplets reads a file with the columns i, j and k, in any order; others are ignored. Row i is
-// nearer to row j than to row k, and the three are different. Errors are *fault.DataError as for
-// [ReadLinks].
-func ReadTriplets(path string, c LinkContext) ([]links.Triplet, error) {
-	return fromFile(path, triplets().in(c))
-}
-
-// DecodeTriplets is [ReadTriplets] for a stream. Messages refer to it as name; gz means that it is
-// compressed. Errors are the same.
-func DecodeTriplets(r io.Reader, name string, gz bool, c LinkContext) ([]links.Triplet, error) {
-	return triplets().in(c)(newSource(name, r, -1, gz))
-}
-
-// ReadQuadruplets reads a file with the columns i, j, k and l, in any order; others are ignored.
-// Rows i and j, two different ones, are nearer to each other than rows k and l, another pair.
-// Errors are *fault.DataError as for [ReadLinks].
-func ReadQuadruplets(path string, c LinkContext) ([]links.Quadruplet, error) {
-	return fromFile(path, quadruplets().in(c))
-}
-
-// DecodeQuadruplets is [ReadQuadruplets] for a stream. Messages refer to it as name; gz means that
-// it is compressed. Errors are the same.
-func DecodeQuadruplets(r io.Reader, name string, gz bool, c LinkContext) ([]links.Quadruplet, error) {
-	return quadruplets().in(c)(newSource(name, r, -1, gz))
-}
-
-// in returns a function that reads comparisons of the rows of c.
-func (k comparisons[T]) in(c LinkContext) func(src *source) ([]T, error) {
-	return func(src *source) ([]T, error) {
-		var list []T
-		err := decodeRows(src, c, k.columns, func(rows []int, line int) {
-			list = append(list, k.of(rows, line))
-		})
-		if err == nil {
-			err = fault.InFile(k.check(c.N, list), src.name)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return list, nil
-	}
 }

@@ -424,3 +424,5 @@ func (r *lineReader) readComments() error {
 		}
 	}
 }
+
+func isGzip(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }

@@ -1,4 +1,4 @@
-// Package enginetest (engine room: may change) provides engines, kernels, points, links and
+// Package enginetest (internal: may change) provides engines, kernels, points, links and
 // reference implementations for tests.
 package enginetest
 

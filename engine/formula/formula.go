@@ -1,4 +1,4 @@
-// Package formula (engine room: may change) describes maps from points to coordinates as data, for
+// Package formula (internal: may change) describes maps from points to coordinates as data, for
 // programs that compute coordinates elsewhere.
 package formula
 

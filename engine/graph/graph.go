@@ -1,4 +1,4 @@
-// Package graph (engine room: may change) computes graphs of nearest neighbors and their
+// Package graph (internal: may change) computes graphs of nearest neighbors and their
 // Laplacians.
 //
 // [Nearest] finds the k nearest other points of every point, exactly, among dense, sparse or

@@ -1,4 +1,4 @@
-// Package kernel (engine room: may change) evaluates kernel functions: single values, diagonals and
+// Package kernel (internal: may change) evaluates kernel functions: single values, diagonals and
 // whole kernel matrices, over dense, sparse and precomputed points.
 //
 // A kernel is a base inner product (dense, sparse, or read from a Gram matrix) followed by scalar

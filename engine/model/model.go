@@ -1,4 +1,4 @@
-// Package model (engine room: may change) reads and writes the model file: a container of named
+// Package model (internal: may change) reads and writes the model file: a container of named
 // tensors with a header that describes them.
 //
 // # Layout

@@ -1,4 +1,4 @@
-// Package param (engine room: may change) reads the tags of parameter structs: names, defaults,
+// Package param (internal: may change) reads the tags of parameter structs: names, defaults,
 // ranges, choices and help. All functions that show, set or check parameters use them.
 //
 //	type Params struct {
@@ -76,9 +76,9 @@ const (
 func Fields(params any) []Field {
 	var out []Field
 	first := map[string]string{} // first field of each group with the tag oneof
-	for _, f := range all(params) {
+	for _, f := range rulesOf(structOf(params).Type()).fields {
 		t := Field{
-			Name: f.name, Type: f.kind(), Default: f.defaultText(), Range: f.bounds(),
+			Name: f.name, Type: f.kind, Default: f.defaultText(), Range: f.bounds(),
 			Choices: choices(f.tag("choices")), Words: f.words(), File: f.tag("file"),
 			Help: f.help(), Meaning: f.meaning(), Zero: f.tag("zero"),
 		}
@@ -98,7 +98,9 @@ func Fields(params any) []Field {
 // Default returns the struct with all defaults.
 func Default[P any]() P {
 	var out P
-	for _, f := range all(&out) {
+	v := reflect.ValueOf(&out).Elem()
+	for _, r := range rulesOf(v.Type()).fields {
+		f := r.of(v)
 		if text := f.tag("default"); text != "" {
 			if err := f.set(text); err != nil {
 				panic("param: a default is not a valid value")
@@ -108,40 +110,8 @@ func Default[P any]() P {
 	return out
 }
 
-// field is a parameter and its value in a struct.
-type field struct {
-	name  string
-	value reflect.Value
-	owner reflect.Value // the struct that holds it
-	tags  reflect.StructTag
-	outer []reflect.StructTag // tags of the structs that embed its struct, the outermost first
-}
-
-// all returns the parameters of a struct or of a pointer to one.
-func all(params any) []field {
-	v := reflect.ValueOf(params)
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
-	return appendFields(make([]field, 0, v.NumField()), v, nil)
-}
-
-func appendFields(out []field, v reflect.Value, outer []reflect.StructTag) []field {
-	for i := range v.NumField() {
-		s := v.Type().Field(i)
-		if s.Anonymous && s.Type.Kind() == reflect.Struct {
-			out = appendFields(out, v.Field(i), append(slices.Clip(outer), s.Tag))
-			continue
-		}
-		if name := s.Tag.Get("param"); name != "" && name != "-" {
-			out = append(out, field{name, v.Field(i), v, s.Tag, outer})
-		}
-	}
-	return out
-}
-
 // tag returns a tag of the field, or the one that an outer struct has instead.
-func (f field) tag(key string) string {
+func (f *rule) tag(key string) string {
 	if key == "default" || key == "choices" {
 		for _, t := range f.outer {
 			for text := range strings.SplitSeq(t.Get(key), ";") {
@@ -154,24 +124,10 @@ func (f field) tag(key string) string {
 	return f.tags.Get(key)
 }
 
-func (f field) kind() Type {
-	switch f.value.Kind() {
-	case reflect.Int:
-		return Int
-	case reflect.Float64:
-		return Float
-	case reflect.Bool:
-		return Bool
-	case reflect.String:
-		return Text
-	}
-	panic("param: a field has an unsupported type")
-}
-
 // defaultText returns the default as help texts show it.
-func (f field) defaultText() string {
+func (f *rule) defaultText() string {
 	text := f.tag("default")
-	switch kind := f.kind(); {
+	switch kind := f.kind; {
 	case text != "" || kind == Text || f.tag("oneof") != "":
 		return text
 	case kind == Bool:
@@ -181,7 +137,7 @@ func (f field) defaultText() string {
 }
 
 // meaning returns what the parameter is.
-func (f field) meaning() string {
+func (f *rule) meaning() string {
 	if unit := f.tag("unit"); unit != "" {
 		return f.tag("help") + " in " + unit
 	}
@@ -189,7 +145,7 @@ func (f field) meaning() string {
 }
 
 // help returns the help line.
-func (f field) help() string {
+func (f *rule) help() string {
 	s := f.meaning()
 	if list := choices(f.tag("choices")); len(list) > 0 {
 		s += ": " + either(list)
@@ -204,7 +160,7 @@ func (f field) help() string {
 	}
 	switch zero := f.tag("zero"); {
 	case zero == "":
-	case f.kind() != Text:
+	case f.kind != Text:
 		s += "; 0: " + zero
 	case f.tag("default") == "":
 		s += "; without it " + zero
@@ -254,7 +210,7 @@ func choices(text string) []Choice {
 }
 
 // words returns the words for numbers.
-func (f field) words() []Choice {
+func (f *rule) words() []Choice {
 	var out []Choice
 	for text := range strings.SplitSeq(f.tag("named"), ";") {
 		if word, rest, ok := strings.Cut(strings.TrimSpace(text), "="); ok {
@@ -266,7 +222,7 @@ func (f field) words() []Choice {
 }
 
 // named returns the number of a word.
-func (f field) named(word string) (float64, bool) {
+func (f *rule) named(word string) (float64, bool) {
 	for text := range strings.SplitSeq(f.tag("named"), ";") {
 		if name, rest, _ := strings.Cut(strings.TrimSpace(text), "="); name == word && word != "" {
 			number, _, _ := strings.Cut(rest, ":")
@@ -276,31 +232,23 @@ func (f field) named(word string) (float64, bool) {
 	return 0, false
 }
 
-// isNamed reports whether a number has a word.
-func (f field) isNamed(v float64) bool {
-	return slices.ContainsFunc(f.words(), func(w Choice) bool {
-		number, _ := f.named(w.Name)
-		return number == v
-	})
-}
-
 // bounds returns the range in words, "" for any finite number.
-func (f field) bounds() string {
-	if text := f.tag("range"); text != "" || f.kind() != Int {
+func (f *rule) bounds() string {
+	if text := f.tag("range"); text != "" || f.kind != Int {
 		return text
 	}
 	return ">= 0"
 }
 
 // inRange reports whether a number is valid, apart from numbers with a word.
-func (f field) inRange(v float64) bool {
-	if v == 0 && f.tag("zero") != "" {
+func (f *rule) inRange(v float64) bool {
+	switch {
+	case v == 0 && f.zero:
 		return true
-	}
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	case math.IsNaN(v) || math.IsInf(v, 0):
 		return false
 	}
-	return within(v, spans(f.bounds()))
+	return within(v, f.ranges)
 }
 
 // InRange reports whether a text is a number within bounds such as "> 0, <= 1".

@@ -1,130 +1,122 @@
 package param
 
 import (
-	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// rules are the tags of a type of structs, read once, so that a fit does not read them again to
-// find its parameters valid. The messages about invalid ones come from the tags themselves.
+// rules are the tags of a type of structs, read once, so that a fit does not read them again.
 type rules struct {
-	fields []rule
-	groups int // number of oneof groups
+	fields []*rule
+	groups [][]*rule // with the same tag oneof
 }
 
-// rule says which values of a field are valid.
+// rule is what the tags say about a parameter.
 type rule struct {
-	index   []int // of the field, through embedded structs
-	kind    Type
-	group   int // of its oneof group, -1 for none
-	zero    bool
+	name  string
+	index []int // of the field, through embedded structs
+	kind  Type
+	tags  reflect.StructTag
+	outer []reflect.StructTag // tags of the structs that embed its struct, the outermost first
+
+	zero    bool // whether 0 is valid outside the range too
 	ranges  []span
-	named   []float64
-	choices []string // of a string, for programs; nil for any
+	numbers []float64 // that have a word
+	choices []string  // of a string; nil for any
+	also    []string  // further ones, for programs
+}
+
+// field is a parameter of a struct.
+type field struct {
+	*rule
+	value reflect.Value
+	owner reflect.Value // the struct that holds it
+}
+
+// of returns the parameter of a struct.
+func (f *rule) of(v reflect.Value) field {
+	last := len(f.index) - 1
+	for _, k := range f.index[:last] {
+		v = v.Field(k)
+	}
+	return field{f, v.Field(f.index[last]), v}
+}
+
+// structOf returns a struct, or the one that params points to.
+func structOf(params any) reflect.Value {
+	v := reflect.ValueOf(params)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	return v
 }
 
 // known holds the rules of types: from reflect.Type to *rules.
 var known sync.Map
 
-// rulesOf returns the rules of a type of structs.
+// rulesOf returns the rules of a type of structs, in the order of the fields.
 func rulesOf(t reflect.Type) *rules {
 	if r, is := known.Load(t); is {
 		return r.(*rules)
 	}
-	r, names := &rules{}, []string{}
-	index := appendIndexes(nil, t, nil)
-	for i, f := range all(reflect.New(t).Interface()) {
-		one := rule{index: index[i], kind: f.kind(), group: -1, zero: f.tag("zero") != ""}
-		if name := f.tag("oneof"); name != "" {
-			if one.group = slices.Index(names, name); one.group < 0 {
-				one.group, names = len(names), append(names, name)
-			}
-		}
-		switch one.kind {
-		case Text:
-			for _, c := range choices(f.tag("choices")) {
-				one.choices = append(one.choices, c.Name)
-			}
-			if one.choices != nil {
-				one.choices = append(one.choices, strings.Split(f.tag("also"), ",")...)
-			}
-		case Int, Float:
-			one.ranges = spans(f.bounds())
-			for _, w := range f.words() {
-				v, _ := f.named(w.Name)
-				one.named = append(one.named, v)
-			}
-		}
-		r.fields = append(r.fields, one)
-	}
-	r.groups = len(names)
+	r := &rules{}
+	r.read(t, nil, nil)
 	known.Store(t, r)
 	return r
 }
 
-// appendIndexes appends the indexes of the fields of all, in its order.
-func appendIndexes(out [][]int, t reflect.Type, outer []int) [][]int {
+// read appends the rules of a struct at the index of an outer one.
+func (r *rules) read(t reflect.Type, index []int, outer []reflect.StructTag) {
 	for i := range t.NumField() {
-		s, index := t.Field(i), append(slices.Clip(outer), i)
+		s, at := t.Field(i), append(slices.Clip(index), i)
 		if s.Anonymous && s.Type.Kind() == reflect.Struct {
-			out = appendIndexes(out, s.Type, index)
+			r.read(s.Type, at, append(slices.Clip(outer), s.Tag))
 		} else if name := s.Tag.Get("param"); name != "" && name != "-" {
-			out = append(out, index)
+			r.add(&rule{name: name, index: at, kind: typeOf(s.Type), tags: s.Tag, outer: outer})
 		}
 	}
-	return out
 }
 
-// valid reports whether a struct is valid. It may be false for a valid one.
-func (r *rules) valid(v reflect.Value) bool {
-	var given [8]int // of each oneof group
-	if r.groups > len(given) {
-		return false
-	}
-	for i := range r.fields {
-		f := &r.fields[i]
-		at := v
-		for _, k := range f.index {
-			at = at.Field(k)
-		}
-		if !f.valid(at) {
-			return false
-		}
-		if f.group >= 0 && !at.IsZero() {
-			given[f.group]++
-		}
-	}
-	for _, n := range given[:r.groups] {
-		if n != 1 {
-			return false
-		}
-	}
-	return true
-}
-
-// valid reports whether a value of the field is valid.
-func (f *rule) valid(v reflect.Value) bool {
+// add reads what validation needs from the tags of a rule, and appends it.
+func (r *rules) add(f *rule) {
+	f.zero = f.tag("zero") != ""
 	switch f.kind {
-	case Int:
-		return f.number(float64(v.Int()))
-	case Float:
-		return f.number(v.Float())
 	case Text:
-		text := v.String()
-		return f.choices == nil || text == "" && f.zero || text != "" && slices.Contains(f.choices, text)
+		for _, c := range choices(f.tag("choices")) {
+			f.choices = append(f.choices, c.Name)
+		}
+		f.also = strings.Split(f.tag("also"), ",")
+	case Int, Float:
+		f.ranges = spans(f.bounds())
+		for _, w := range f.words() {
+			v, _ := f.named(w.Name)
+			f.numbers = append(f.numbers, v)
+		}
 	}
-	return true
+	r.fields = append(r.fields, f)
+	name := f.tag("oneof")
+	if name == "" {
+		return
+	}
+	at := slices.IndexFunc(r.groups, func(g []*rule) bool { return g[0].tag("oneof") == name })
+	if at < 0 {
+		r.groups, at = append(r.groups, nil), len(r.groups)
+	}
+	r.groups[at] = append(r.groups[at], f)
 }
 
-func (f *rule) number(v float64) bool {
-	switch {
-	case v == 0 && (f.zero || f.group >= 0), slices.Contains(f.named, v):
-		return true
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return false
+func typeOf(t reflect.Type) Type {
+	switch t.Kind() {
+	case reflect.Int:
+		return Int
+	case reflect.Float64:
+		return Float
+	case reflect.Bool:
+		return Bool
+	case reflect.String:
+		return Text
 	}
-	return within(v, f.ranges)
+	panic("param: a field has an unsupported type")
 }

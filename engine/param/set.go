@@ -24,23 +24,26 @@ type Setter interface {
 // member of a oneof group replaces the default of the group. The error is a *fault.ParamError;
 // method is the owner of the parameters in messages.
 func Set(params any, method string, given map[string]string) error {
-	list := all(params)
-	if err := startGroups(list, given); err != nil {
-		return err
+	v := structOf(params)
+	rules := rulesOf(v.Type())
+	for _, group := range rules.groups {
+		if err := startGroup(group, v, given); err != nil {
+			return err
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		at := slices.IndexFunc(list, func(f field) bool { return f.name == name })
+		at := slices.IndexFunc(rules.fields, func(f *rule) bool { return f.name == name })
 		if at < 0 {
-			return fault.Unknown("parameter of "+method, name, names(list))
+			return fault.Unknown("parameter of "+method, name, names(rules.fields))
 		}
-		if err := list[at].set(strings.TrimSpace(given[name])); err != nil {
+		if err := rules.fields[at].of(v).set(strings.TrimSpace(given[name])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func names(list []field) []string {
+func names(list []*rule) []string {
 	out := make([]string, len(list))
 	for i, f := range list {
 		out[i] = f.name
@@ -48,22 +51,20 @@ func names(list []field) []string {
 	return out
 }
 
-// startGroups clears the defaults of groups with a given member, and refuses two given members.
-func startGroups(list []field, given map[string]string) error {
-	for _, group := range groups(list) {
-		var found []string
-		for _, f := range group {
-			if _, is := given[f.name]; is {
-				found = append(found, f.name)
-			}
+// startGroup clears the defaults of a group with a given member, and refuses two given members.
+func startGroup(group []*rule, v reflect.Value, given map[string]string) error {
+	var found []string
+	for _, f := range group {
+		if _, is := given[f.name]; is {
+			found = append(found, f.name)
 		}
-		if len(found) > 1 {
-			return together(found)
-		}
-		for _, f := range group {
-			if len(found) > 0 {
-				f.value.SetZero()
-			}
+	}
+	if len(found) > 1 {
+		return together(found)
+	}
+	for _, f := range group {
+		if len(found) > 0 {
+			f.of(v).value.SetZero()
 		}
 	}
 	return nil
@@ -76,7 +77,7 @@ func (f field) set(text string) error {
 			return err
 		}
 	}
-	switch f.kind() {
+	switch f.kind {
 	case Int:
 		return f.setInt(text)
 	case Float:
@@ -121,14 +122,14 @@ func (f field) setInt(text string) error {
 }
 
 // refuse returns the error for an invalid value.
-func (f field) refuse(value any) error {
+func (f *rule) refuse(value any) error {
 	return &fault.ParamError{Param: f.name, Value: value, Want: f.want()}
 }
 
 // want describes the valid values.
-func (f field) want() string {
+func (f *rule) want() string {
 	s := "a number"
-	switch f.kind() {
+	switch f.kind {
 	case Bool:
 		return "true or false"
 	case Int:
@@ -136,7 +137,7 @@ func (f field) want() string {
 	}
 	bounds := f.bounds()
 	low, high, both := strings.Cut(bounds, ", ")
-	if f.kind() == Float && !both {
+	if f.kind == Float && !both {
 		s = "a finite number"
 	}
 	least, closed := strings.CutPrefix(low, ">= ")
@@ -157,21 +158,15 @@ func (f field) want() string {
 // Validate returns a *fault.ParamError for the first invalid value, in the order of the fields. It
 // then checks that exactly one number of each oneof group is given.
 func Validate(params any) error {
-	v := reflect.ValueOf(params)
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
-	if rulesOf(v.Type()).valid(v) {
-		return nil
-	}
-	list := all(params)
-	for _, f := range list {
-		if err := f.check(); err != nil {
+	v := structOf(params)
+	rules := rulesOf(v.Type())
+	for _, r := range rules.fields {
+		if err := r.of(v).check(); err != nil {
 			return err
 		}
 	}
-	for _, group := range groups(list) {
-		if err := checkGroup(group); err != nil {
+	for _, group := range rules.groups {
+		if err := checkGroup(group, v); err != nil {
 			return err
 		}
 	}
@@ -181,7 +176,9 @@ func Validate(params any) error {
 // check returns the error for an invalid value.
 func (f field) check() error {
 	var v float64
-	switch f.kind() {
+	switch f.kind {
+	case Bool:
+		return nil
 	case Text:
 		return f.checkText(f.value.String(), true)
 	case Int:
@@ -189,7 +186,7 @@ func (f field) check() error {
 	case Float:
 		v = f.value.Float()
 	}
-	if f.kind() == Bool || v == 0 && f.tag("oneof") != "" || f.inRange(v) || f.isNamed(v) {
+	if v == 0 && f.tag("oneof") != "" || f.inRange(v) || slices.Contains(f.numbers, v) {
 		return nil
 	}
 	return f.refuse(f.value.Interface())
@@ -197,47 +194,19 @@ func (f field) check() error {
 
 // checkText returns the error for text that is not a choice. For a program the values of the tag
 // also are choices too.
-func (f field) checkText(text string, program bool) error {
-	list := choices(f.tag("choices"))
-	if len(list) == 0 || text == "" && f.tag("zero") != "" {
+func (f *rule) checkText(text string, program bool) error {
+	if len(f.choices) == 0 || text == "" && f.zero || slices.Contains(f.choices, text) ||
+		program && text != "" && slices.Contains(f.also, text) {
 		return nil
 	}
-	known := make([]string, len(list))
-	for i, c := range list {
-		known[i] = c.Name
-	}
-	also := strings.Split(f.tag("also"), ",")
-	if slices.Contains(known, text) || program && text != "" && slices.Contains(also, text) {
-		return nil
-	}
-	return fault.Unknown(f.name, text, known)
-}
-
-// groups returns the fields of each oneof group, in order.
-func groups(list []field) [][]field {
-	var out [][]field
-	for _, f := range list {
-		name := f.tag("oneof")
-		if name == "" {
-			continue
-		}
-		at := slices.IndexFunc(out, func(g []field) bool { return g[0].tag("oneof") == name })
-		if at < 0 {
-			out, at = append(out, nil), len(out)
-		}
-		out[at] = append(out[at], f)
-	}
-	return out
+	return fault.Unknown(f.name, text, f.choices)
 }
 
 // checkGroup checks that exactly one number of a group is given.
-func checkGroup(group []field) error {
-	var given, others []string
-	for i, f := range group {
-		if i > 0 {
-			others = append(others, f.name)
-		}
-		if !f.value.IsZero() {
+func checkGroup(group []*rule, v reflect.Value) error {
+	var given []string
+	for _, f := range group {
+		if !f.of(v).value.IsZero() {
 			given = append(given, f.name)
 		}
 	}
@@ -245,8 +214,8 @@ func checkGroup(group []field) error {
 	case len(given) > 1:
 		return together(given)
 	case len(given) == 0:
-		want := first.want() + " (or give " + strings.Join(others, " or ") + ")"
-		return &fault.ParamError{Param: first.name, Value: first.value.Interface(), Want: want}
+		want := first.want() + " (or give " + strings.Join(names(group[1:]), " or ") + ")"
+		return &fault.ParamError{Param: first.name, Value: first.of(v).value.Interface(), Want: want}
 	}
 	return nil
 }

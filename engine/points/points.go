@@ -1,4 +1,4 @@
-// Package points (engine room: may change) stores the objects of a data set: dense vectors, sparse
+// Package points (internal: may change) stores the objects of a data set: dense vectors, sparse
 // vectors, sequences of letters, rows of a precomputed Gram matrix, or mixed columns of a table.
 //
 // It only stores and validates; package engine/kernel evaluates kernels.

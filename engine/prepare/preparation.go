@@ -1,4 +1,4 @@
-// Package prepare (engine room: may change) makes rows of numbers of the columns of a table: gaps
+// Package prepare (internal: may change) makes rows of numbers of the columns of a table: gaps
 // are filled, categories become columns of zeros and ones, dates become numbers, and numbers are
 // scaled.
 //

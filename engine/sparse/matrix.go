@@ -1,4 +1,4 @@
-// Package sparse (engine room: may change) stores matrices with few nonzero elements: graphs and
+// Package sparse (internal: may change) stores matrices with few nonzero elements: graphs and
 // their Laplacians.
 package sparse
 

@@ -1,4 +1,4 @@
-// Package landmarks (engine room: may change) chooses a few points that represent all points in
+// Package landmarks (internal: may change) chooses a few points that represent all points in
 // low-rank approximations of a kernel matrix.
 //
 // The rules are uniform draws; k-means++, which prefers points far from the landmarks so far

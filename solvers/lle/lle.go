@@ -1,4 +1,4 @@
-// Package lle (engine room: may change) computes the weights that best reconstruct points from
+// Package lle (internal: may change) computes the weights that best reconstruct points from
 // their neighbors, the first step of locally linear embedding (Roweis & Saul 2000).
 package lle
 

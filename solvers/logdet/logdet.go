@@ -1,4 +1,4 @@
-// Package logdet (engine room: may change) computes the positive definite matrix nearest to a given
+// Package logdet (internal: may change) computes the positive definite matrix nearest to a given
 // one, in the LogDet divergence, among those that satisfy constraints on distances.
 package logdet
 

@@ -1,4 +1,4 @@
-// Package operator (engine room: may change) has symmetric matrices that are defined by their
+// Package operator (internal: may change) has symmetric matrices that are defined by their
 // products: dense ones, sparse ones, and kernel matrices that are never stored; and what needs such
 // products alone: a few eigenpairs, solutions of systems of equations, and factors of low rank.
 package operator

@@ -1,4 +1,4 @@
-// Package traceratio (engine room: may change) maximizes the ratio of two traces over orthonormal
+// Package traceratio (internal: may change) maximizes the ratio of two traces over orthonormal
 // bases.
 package traceratio
 

@@ -1,4 +1,4 @@
-// Package tsne (engine room: may change) maps points to a plane in which near points stay near:
+// Package tsne (internal: may change) maps points to a plane in which near points stay near:
 // t-distributed stochastic neighbor embedding (van der Maaten & Hinton 2008), on a neighbor graph.
 //
 // The repulsion between all pairs is exact, so a step costs O(n^2): the method is for some thousand

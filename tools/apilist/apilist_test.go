@@ -44,12 +44,12 @@ func TestEngineRoom(t *testing.T) {
 			continue
 		}
 		rooms++
-		if !strings.Contains(doc, "(engine room: may change)") {
-			t.Errorf("%s: the first sentence is %q: want one with (engine room: may change)", rest, doc)
+		if !strings.Contains(doc, "(internal: may change)") {
+			t.Errorf("%s: the first sentence is %q: want one with (internal: may change)", rest, doc)
 		}
 	}
 	if rooms < 20 {
-		t.Errorf("go list names %d packages of the engine room: want more", rooms)
+		t.Errorf("go list names %d internal packages: want more", rooms)
 	}
 }
 

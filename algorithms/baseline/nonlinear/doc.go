@@ -1,4 +1,4 @@
-// Package nonlinear (engine room: may change) has the nonlinear methods that the papers compare
+// Package nonlinear (internal: may change) has the nonlinear methods that the papers compare
 // with: kernels, kernel matrices on graphs, and maps that bend. A method is the type of its
 // parameters, as [KPCA] or [CMVU], whose documentation states what the method computes. Package
 // baseline has the linear ones.

@@ -1,4 +1,4 @@
-// Package catalogtest (engine room: may change) is for tests and measurements that fit every method
+// Package catalogtest (internal: may change) is for tests and measurements that fit every method
 // of the catalog to points and links: methods that learn from something else get that too.
 package catalogtest
 

@@ -22,7 +22,7 @@ type Correction struct {
 	Scale  float64
 	Rows   []int       // nil for all stored points
 	Turn   blas.Matrix // |l| x q, upper triangular if there are Rows
-	Change blas.Matrix // q x q, symmetric to the bit
+	Change blas.Matrix // q x q, exactly symmetric
 }
 
 // corrected is an expansion whose Gram matrix and distances are those of the learned kernel itself.

@@ -1,4 +1,4 @@
-// Package fittest (engine room: may change) fits models for tests.
+// Package fittest (internal: may change) fits models for tests.
 package fittest
 
 import (

@@ -175,7 +175,7 @@ func KernelCoordinates(ctx context.Context, eng *engine.Engine, asked kernel.Spe
 	if err != nil {
 		return nil, nil, "", err
 	}
-	y, err := axes.Map("coordinates").Embed(ctx, eng, x) // as new rows get them, to the bit
+	y, err := axes.Map("coordinates").Embed(ctx, eng, x) // as new rows get them, exactly
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -217,6 +217,40 @@ func quantile(keys []quickselect.Key, q float64) float64 {
 	return at + (position-float64(i))*(next-at)
 }
 
+// Constraints returns the constraints of the links and the triplets, with the bounds b unless a
+// link has its own bound. It replaces each row by its index; a nil index leaves the rows.
+func (b Bounds) Constraints(w Supervision, index map[int]int) []logdet.Constraint {
+	var out []logdet.Constraint
+	add := func(l links.Link, kind logdet.Kind, otherwise float64) {
+		c := logdet.Constraint{Kind: kind, I: l.I, J: l.J, Bound: l.Bound, Weight: l.Weight}
+		if math.IsNaN(l.Bound) {
+			c.Bound = otherwise
+		}
+		out = append(out, c)
+	}
+	for _, l := range w.Links.Must() {
+		add(l, logdet.AtMost, b.Upper)
+	}
+	cannot := w.Links.Cannot()
+	for at, l := range cannot {
+		if !w.impossible[at] {
+			add(l, logdet.AtLeast, b.Lower)
+		}
+	}
+	for at, t := range w.Triplets {
+		if !w.impossible[len(cannot)+at] {
+			out = append(out, logdet.Constraint{Kind: logdet.Nearer, I: t.I, J: t.J, K: t.K, Bound: b.Margin,
+				Weight: 1})
+		}
+	}
+	for n := range out {
+		if c := &out[n]; index != nil {
+			c.I, c.J, c.K = index[c.I], index[c.J], index[c.K]
+		}
+	}
+	return out
+}
+
 // Supervision holds the links and triplets that a method learns from.
 type Supervision struct {
 	Links      *links.Set
@@ -290,38 +324,4 @@ func (w Supervision) Linked() []int {
 		linked[t.I], linked[t.J], linked[t.K] = true, true, true
 	}
 	return slices.Sorted(maps.Keys(linked))
-}
-
-// Constraints returns the constraints of the links and the triplets, with the bounds b unless a
-// link has its own bound. It replaces each row by its index; a nil index leaves the rows.
-func (b Bounds) Constraints(w Supervision, index map[int]int) []logdet.Constraint {
-	var out []logdet.Constraint
-	add := func(l links.Link, kind logdet.Kind, otherwise float64) {
-		c := logdet.Constraint{Kind: kind, I: l.I, J: l.J, Bound: l.Bound, Weight: l.Weight}
-		if math.IsNaN(l.Bound) {
-			c.Bound = otherwise
-		}
-		out = append(out, c)
-	}
-	for _, l := range w.Links.Must() {
-		add(l, logdet.AtMost, b.Upper)
-	}
-	cannot := w.Links.Cannot()
-	for at, l := range cannot {
-		if !w.impossible[at] {
-			add(l, logdet.AtLeast, b.Lower)
-		}
-	}
-	for at, t := range w.Triplets {
-		if !w.impossible[len(cannot)+at] {
-			out = append(out, logdet.Constraint{Kind: logdet.Nearer, I: t.I, J: t.J, K: t.K, Bound: b.Margin,
-				Weight: 1})
-		}
-	}
-	for n := range out {
-		if c := &out[n]; index != nil {
-			c.I, c.J, c.K = index[c.I], index[c.J], index[c.K]
-		}
-	}
-	return out
 }

@@ -1,4 +1,4 @@
-// Package arrow (engine room: may change) reads and writes Apache Arrow IPC files, which are also
+// Package arrow (internal: may change) reads and writes Apache Arrow IPC files, which are also
 // called Feather files of version 2, for package dataset.
 //
 //	o := dataset.ReadOptions{Extensions: []dataset.Extension{arrow.Format()}}

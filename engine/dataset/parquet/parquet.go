@@ -1,4 +1,4 @@
-// Package parquet (engine room: may change) reads and writes Apache Parquet files for package
+// Package parquet (internal: may change) reads and writes Apache Parquet files for package
 // dataset.
 //
 //	o := dataset.ReadOptions{Extensions: []dataset.Extension{parquet.Format()}}

@@ -72,7 +72,7 @@ func embedTable(t *testing.T, e *engine.Engine, m *mustlink.Model, p *Points) []
 	return out
 }
 
-// A table of C is as the same table of Go to the bit, in any order of the columns and among others,
+// A table of C is exactly as the same table of Go, in any order of the columns and among others,
 // in all functions.
 func TestTableIsThatOfGo(t *testing.T) {
 	e := newEngine(t, "")

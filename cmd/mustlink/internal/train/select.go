@@ -368,39 +368,6 @@ const (
 	longSearch  = "long"  // the grids of `mustlink select`
 )
 
-// searching is the flag of fit that searches among methods before it fits.
-type searching struct {
-	how string // "" for no search
-}
-
-func (c *searching) flag(cmd *cobra.Command) {
-	f := usage.FlagsOf(cmd)
-	f.String(&c.how, "search", "",
-		"choose by held-out links among several methods (short), or also kernels and parameters as "+
-			"'mustlink select' does (long)")
-	f.Lookup("search").NoOptDefVal = shortSearch
-	usage.CompleteWith(cmd, "search", shortSearch, longSearch)
-}
-
-// options returns the search among the methods of the names, or among the usual ones.
-func (c *searching) options(seed uint64, names []string) (o selection.Options, err error) {
-	o = selection.DefaultOptions()
-	o.Seed = seed
-	switch c.how {
-	case shortSearch:
-		if len(names) == 0 {
-			names = selection.Methods()
-		}
-		o.Candidates, err = selection.Grid(names, nil)
-	case longSearch:
-		o.Candidates, err = selection.Defaults(names)
-	default:
-		err = fault.Unknown("--search", c.how, []string{shortSearch, longSearch})
-	}
-	o.Incumbent = selection.FirstChoice(o.Candidates)
-	return o, err
-}
-
 // searchReport is the result of a search before a fit.
 type searchReport struct {
 	*selection.Result

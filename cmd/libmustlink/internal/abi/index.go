@@ -2,11 +2,7 @@ package abi
 
 import (
 	"context"
-	"io"
 	"math"
-	"path/filepath"
-	"slices"
-	"strings"
 	"unsafe"
 
 	"github.com/mustlink/mustlink"
@@ -18,127 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/export"
 )
-
-// Embed implements mustlink_embed.
-func Embed(e *engine.Engine, m *mustlink.Model, p *Points, c *Control, out *Array) error {
-	d, err := p.unchecked(false)
-	if err != nil {
-		return err
-	}
-	if x, ok := d.Points.(*points.Dense); ok && p.Kind == Dense { // before anything is written
-		if d.Points, err = checked(x, finite(e, x), fills(m), nil); err != nil {
-			return err
-		}
-	}
-	if err := out.checkShape(d.Points.Len(), m.Dim()); err != nil {
-		return err
-	}
-	return c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		return on(e, m).CoordinateBlocks(ctx, mustlink.FromData(d), func(first int, y blas.Matrix) error {
-			return out.write(ctx, e, first, y)
-		})
-	})
-}
-
-// on returns the model as it works on the engine of a call.
-func on(e *engine.Engine, m *mustlink.Model) *mustlink.Model { return mustlink.NewModel(m.Record(), e) }
-
-// finite validates dense points on all workers. Other kinds were validated when they were read.
-func finite(e *engine.Engine, x *points.Dense) error {
-	return e.For(context.Background(), x.N, copied/max(1, x.D)+1, func(lo, hi int) error {
-		return fault.InRows(points.Slice(x, lo, hi).Validate(), lo)
-	})
-}
-
-// Remarks implements mustlink_remarks.
-func Remarks(m *mustlink.Model, p *Points) (any, error) {
-	t, err := p.table(false, fills(m), nil)
-	if err != nil {
-		return nil, err
-	}
-	return append([]string{}, m.Remarks(t)...), nil
-}
-
-// GramMatrix implements mustlink_gram. A nil q means p.
-func GramMatrix(e *engine.Engine, m *mustlink.Model, p, q *Points, c *Control, out *Array) error {
-	t, err := p.table(false, fills(m), nil)
-	if err != nil {
-		return err
-	}
-	u := t
-	if q != nil {
-		if u, err = q.table(false, fills(m), nil); err != nil {
-			return err
-		}
-	}
-	if err := out.checkShape(t.Rows(), u.Rows()); err != nil {
-		return err
-	}
-	return c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		k, err := m.Gram(ctx, t, u)
-		if err != nil {
-			return err
-		}
-		raw := k.RawMatrix()
-		return out.write(ctx, e, 0,
-			blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data})
-	})
-}
-
-// Distances implements mustlink_euclidean_distances and, squared, mustlink_distances.
-func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Pointer, count int64, c *Control,
-	squared bool, out unsafe.Pointer) error {
-	switch {
-	case count < 0 || count > 1<<40:
-		return argument("there are %d pairs: want a number >= 0", count)
-	case count > 0 && (pair == nil || out == nil):
-		return argument("the pairs or the output are NULL: want pointers")
-	}
-	t, err := p.table(false, fills(m), nil)
-	if err != nil {
-		return err
-	}
-	m = on(e, m)
-	x, err := m.Prepared(t.Data())
-	if err != nil {
-		return err
-	}
-	pairs := make([][2]int, count)
-	rows := list[int64](pair, 2*count)
-	for k := range pairs {
-		pairs[k] = [2]int{int(rows[2*k]), int(rows[2*k+1])}
-	}
-	var d []float64
-	err = c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		d, err = m.SquaredDistances(ctx, x, pairs)
-		return err
-	})
-	for k, v := range d {
-		if !squared {
-			d[k] = math.Sqrt(v)
-		}
-	}
-	if err == nil {
-		copy(list[float64](out, count), d)
-	}
-	return err
-}
-
-// Export implements mustlink_export. An empty precision is double.
-func Export(e *engine.Engine, m *mustlink.Model, path, precision string) error {
-	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
-	if !slices.Contains(export.Formats(), format) {
-		return &fault.ParamError{Param: "path", Value: path, Want: "a name that ends in .onnx, .json or .sql"}
-	}
-	o := export.ONNXOptions{Precision: export.Precision(precision),
-		Limits: export.Limits{Memory: e.MemoryLimit()}}
-	return dataset.Atomic(path, func(w io.Writer) error {
-		_, err := export.Write(context.Background(), w, m, format, export.Options{ONNXOptions: o})
-		return err
-	})
-}
 
 // NewIndex implements mustlink_index_new.
 func NewIndex(e *engine.Engine, p *Points, neighbors int64, seed uint64,

@@ -2,27 +2,20 @@ package train
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/selection"
-	"github.com/mustlink/mustlink/algorithms/verdict"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/topics"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -88,192 +81,6 @@ func (t *training) drawLinks(d *dataset.Data, both bool) (*links.Set, error) {
 	}
 	set, err := links.SampleByCount(d.Labels, must, cannot, t.seed)
 	return set, usage.RenameParams(err, "must", "--links-from-labels", "cannot", "--links-from-labels")
-}
-
-// table transforms features as the flags ask.
-func (t *training) table(ctx context.Context, d *dataset.Data) (*mustlink.Table, error) {
-	table, err := t.preparing.Apply(ctx, t.Session, d)
-	if err != nil {
-		return nil, err
-	}
-	return table, t.stopIfStrict()
-}
-
-// checkFeatures refuses links that were made from a feature of the table, and warns about features
-// that decide them alone.
-func (t *training) checkFeatures(d *dataset.Data, table *mustlink.Table, set *links.Set) (err error) {
-	if t.leaks, err = t.links.Leaks(t.Session, d, table, set); err != nil {
-		return err
-	}
-	return t.stopIfStrict()
-}
-
-// notices returns those of a model that no warning gave before.
-func (t *training) notices(m *mustlink.Model) []string {
-	return slices.DeleteFunc(slices.Clone(m.Describe().Notices), func(notice string) bool {
-		return slices.ContainsFunc(t.leaks, func(l prepare.Leak) bool { return l.Notice() == notice })
-	})
-}
-
-// stopIfStrict returns an error with --strict if there were warnings.
-func (t *training) stopIfStrict() error {
-	if !t.strict || len(t.Warnings()) == 0 {
-		return nil
-	}
-	return usage.Errorf("%s with --strict: want none", session.Plural(len(t.Warnings()), "warning"))
-}
-
-// learn fits the chosen candidate, writes the model and reports. judged is the verdict of a search,
-// nil for none.
-func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selection.Candidate,
-	table *mustlink.Table, set *links.Set, lesson algorithms.Lesson, judged *mustlink.Verdict,
-	more ...mustlink.Option) (*fitReport, error) {
-	begin := time.Now()
-	bar := t.Progress()
-	defer bar.Done()
-	options := append(more,
-		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Seed(t.seed),
-		mustlink.OnProgress(bar.Report),
-		mustlink.Engine(eng), mustlink.ParamFiles(&t.files))
-	if lesson.Triplets != nil {
-		options = append(options, mustlink.Triplets(lesson.Triplets))
-	}
-	if lesson.Quadruplets != nil {
-		options = append(options, mustlink.Quadruplets(lesson.Quadruplets))
-	}
-	if lesson.Targets != nil {
-		options = append(options, mustlink.Targets(lesson.Targets))
-	}
-	if table.Transform() == nil {
-		options = append(options, mustlink.Unprepared()) // as the flags ask
-	}
-	for name, value := range chosen.Params {
-		options = append(options, mustlink.Param(name, value))
-	}
-	if t.precision == source.Single {
-		options = append(options, mustlink.SinglePrecision())
-	}
-	m, err := mustlink.Fit(ctx, table, set, options...)
-	if err != nil {
-		return nil, err
-	}
-	bar.Done()
-	if judged != nil {
-		m.Record().Verdict = judged
-	}
-	r := reportOf(m, table.Data().Points, set, lesson, time.Since(begin))
-	r.Model, r.Columns = t.out, source.Columns(table.Summary())
-	t.WarnOf("", t.notices(m))
-	if !r.Converged {
-		t.Warnf("%s did not converge: %s", r.Method, r.Message)
-	}
-	if err := t.stopIfStrict(); err != nil {
-		return nil, err
-	}
-	r.Warnings = t.Warnings()
-	return r, metric.Save(ctx, t.Session, t.out, m)
-}
-
-// fitReport is the result of `mustlink fit`.
-type fitReport struct {
-	Method string `json:"method"`
-	Why    string `json:"why,omitempty"` // the method was chosen
-	// Verdict is nil for a fit that was not judged.
-	Verdict     *mustlink.Verdict `json:"verdict,omitempty"`
-	Search      *searchReport     `json:"search,omitempty"`
-	Curve       *verdict.Curve    `json:"curve,omitempty"`
-	Kernel      string            `json:"kernel,omitempty"`
-	N           int               `json:"n"`
-	D           int               `json:"d"`
-	MustLinks   int               `json:"must_links"`
-	Cannot      int               `json:"cannot_links"`
-	Triplets    int               `json:"triplets,omitempty"`
-	Quadruplets int               `json:"quadruplets,omitempty"`
-	Targets     int               `json:"targets,omitempty"`
-	Chunklets   int               `json:"chunklets"`
-	// Dropped are the suspicious links that were left out.
-	Dropped    []metric.SuspiciousLink `json:"dropped,omitempty"`
-	Columns    []source.Column         `json:"columns,omitempty"`
-	Dim        int                     `json:"dim"`
-	Converged  bool                    `json:"converged"`
-	Iterations int                     `json:"iterations"`
-	Message    string                  `json:"message,omitempty"`
-	Seconds    float64                 `json:"seconds"`
-	Model      string                  `json:"model"`
-	Warnings   []string                `json:"warnings"`
-	shape      string
-}
-
-// reportOf describes a fit and its input.
-func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson algorithms.Lesson,
-	took time.Duration) *fitReport {
-	about := m.Describe()
-	r := &fitReport{
-		Method:      about.Method,
-		Why:         about.Chosen,
-		Verdict:     m.Verdict(),
-		Kernel:      about.Kernel,
-		N:           x.Len(),
-		D:           x.Dim(),
-		Triplets:    len(lesson.Triplets),
-		Quadruplets: len(lesson.Quadruplets),
-		Targets:     len(lesson.Targets),
-		Chunklets:   len(set.Chunklets()),
-		Dim:         about.Dim,
-		Converged:   about.Converged,
-		Iterations:  about.Iterations,
-		Message:     about.Message,
-		Seconds:     took.Seconds(),
-		shape:       source.Shape(x),
-	}
-	r.MustLinks, r.Cannot = set.Count()
-	return r
-}
-
-func (r *fitReport) text(w io.Writer) {
-	if prepared(r.Columns) {
-		source.WriteColumns(w, r.Columns)
-		fmt.Fprintln(w)
-	}
-	if r.Why == "" {
-		fmt.Fprintf(w, "method\t%s\n", r.Method)
-	} else {
-		fmt.Fprintf(w, "method\t%s, chosen since %s; --search compares it with others\n", r.Method, r.Why)
-	}
-	if r.Search != nil {
-		r.Search.text(w)
-	}
-	if r.Kernel != "" {
-		fmt.Fprintf(w, "kernel\t%s\n", r.Kernel)
-	}
-	fmt.Fprintf(w, "points\t%s\n", r.shape)
-	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot,
-		session.Plural(r.Chunklets, "chunklet"))
-	if len(r.Dropped) > 0 {
-		fmt.Fprintf(w, "left out\t%s, the first: %s-link %s\n",
-			session.Plural(len(r.Dropped), "suspicious link"), r.Dropped[0].Link, r.Dropped[0].Rows())
-	}
-	for _, other := range []struct {
-		name  string
-		count int
-	}{{"triplets", r.Triplets}, {"quadruplets", r.Quadruplets}, {"targets", r.Targets}} {
-		if other.count > 0 {
-			fmt.Fprintf(w, "%s\t%d\n", other.name, other.count)
-		}
-	}
-	fmt.Fprintf(w, "embedding\t%s\n", session.Plural(r.Dim, "dimension"))
-	fmt.Fprintf(w, "status\t%s\n", metric.Status(r.Converged, r.Iterations, r.Message))
-	fmt.Fprintf(w, "time\t%s\n", session.ShortTime(r.Seconds))
-	fmt.Fprintf(w, "model\t%s\n", r.Model)
-	metric.WriteVerdict(w, r.Verdict)
-	if r.Curve != nil {
-		fmt.Fprintf(w, "learning curve: %s\n", r.Curve)
-	}
-}
-
-// prepared reports whether something is done with a column.
-func prepared(columns []source.Column) bool {
-	return slices.ContainsFunc(columns, func(c source.Column) bool { return c.Does != "as it is" })
 }
 
 // lessonFlags name what some methods learn from in addition to links or instead of them.
@@ -421,4 +228,37 @@ func (c *comparisons[T]) readFor(ctx context.Context, s *session.Session, by *so
 		return nil, nil
 	}
 	return source.ReadRows(ctx, s, by, c.path, d, c.decode, c.read)
+}
+
+// searching is the flag of fit that searches among methods before it fits.
+type searching struct {
+	how string // "" for no search
+}
+
+func (c *searching) flag(cmd *cobra.Command) {
+	f := usage.FlagsOf(cmd)
+	f.String(&c.how, "search", "",
+		"choose by held-out links among several methods (short), or also kernels and parameters as "+
+			"'mustlink select' does (long)")
+	f.Lookup("search").NoOptDefVal = shortSearch
+	usage.CompleteWith(cmd, "search", shortSearch, longSearch)
+}
+
+// options returns the search among the methods of the names, or among the usual ones.
+func (c *searching) options(seed uint64, names []string) (o selection.Options, err error) {
+	o = selection.DefaultOptions()
+	o.Seed = seed
+	switch c.how {
+	case shortSearch:
+		if len(names) == 0 {
+			names = selection.Methods()
+		}
+		o.Candidates, err = selection.Grid(names, nil)
+	case longSearch:
+		o.Candidates, err = selection.Defaults(names)
+	default:
+		err = fault.Unknown("--search", c.how, []string{shortSearch, longSearch})
+	}
+	o.Incumbent = selection.FirstChoice(o.Candidates)
+	return o, err
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -8,7 +9,51 @@ import (
 	"unsafe"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
 )
+
+// MemoryLimit returns the limit of one request in bytes, 0 for none.
+func (e *Engine) MemoryLimit() int64 { return e.limit }
+
+// addressable bounds every request, with or without a limit: a process can address 2^47 bytes on
+// amd64 and arm64. A larger allocation would panic instead of failing.
+const addressable = int64(1) << 47
+
+// Check returns a *fault.MemoryError when bytes exceed the memory limit (or what a process can
+// address), and nil otherwise. Call it before allocating.
+//
+// what names the request ("kernel matrix 50000 x 50000"), hint says what to do ("use landmarks"). A
+// negative count is a sign of overflow in the caller's arithmetic and is refused too.
+func (e *Engine) Check(what string, bytes int64, hint string) error {
+	if e.Allows(bytes) {
+		return nil
+	}
+	if bytes < 0 {
+		bytes = math.MaxInt64
+	}
+	return &fault.MemoryError{What: what, Need: bytes, Limit: e.bound(), Hint: hint}
+}
+
+// Allows reports whether Check lets a request pass, for callers that name it only if it does not.
+func (e *Engine) Allows(bytes int64) bool { return 0 <= bytes && bytes <= e.bound() }
+
+// bound returns the largest request that Check lets pass.
+func (e *Engine) bound() int64 {
+	if e.limit > 0 && e.limit < addressable {
+		return e.limit
+	}
+	return addressable
+}
+
+// MatrixBytes returns the size of a rows x cols matrix of float64 values, or math.MaxInt64 if the
+// size overflows. rows, cols >= 0.
+func MatrixBytes(rows, cols int) int64 {
+	hi, lo := bits.Mul64(uint64(rows), uint64(cols))
+	if hi != 0 || lo > math.MaxInt64/8 {
+		return math.MaxInt64
+	}
+	return int64(lo) * 8
+}
 
 // Scratch memory belongs to the process, not to an engine: a buffer has neither workers nor a
 // limit, and an engine that a model keeps for its distances keeps no memory alive.

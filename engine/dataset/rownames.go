@@ -1,0 +1,121 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// The ways to name rows in files of links and pairs.
+const (
+	ByRow = "row" // 0-based numbers
+	ByID  = "id"
+)
+
+// LinkContext describes the rows that a file of links or pairs refers to.
+type LinkContext struct {
+	N   int      // number of rows
+	IDs []string // the rows' ids when By is ByID
+	By  string   // ByRow or ByID; "" is ByRow
+	// MaxLine and MemoryLimit are as in ReadOptions.
+	MaxLine     int
+	MemoryLimit int64
+	// MayBeEmpty accepts a file of links that has a header and no links yet.
+	MayBeEmpty bool
+}
+
+// begin reads the header of a file of links or pairs.
+func (c LinkContext) begin(src *source, rep *report) (*records, finder, error) {
+	rep.file = src.name
+	find, err := c.finder()
+	if err != nil {
+		return nil, nil, err
+	}
+	src.limit, src.comments = c.MemoryLimit, true
+	r, err := openRecords(src, c.MaxLine, rep)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.pairs = true
+	return r, find, nil
+}
+
+// rowColumns returns the indices of the columns that name rows.
+func (r *records) rowColumns(names []string) ([]int, error) {
+	at := make([]int, len(names))
+	for k, name := range names {
+		if at[k] = r.column(name); at[k] < 0 {
+			return nil, r.rep.fatal("correct the header", "the header is %s: want the columns %s", r.header(),
+				strings.Join(names, ", "))
+		}
+	}
+	return at, nil
+}
+
+// rowNamed returns the number of the row that a field names.
+func (r *records) rowNamed(find finder, name string, column, line int) (int, error) {
+	i, what, fix := find(name)
+	if what != "" {
+		return 0, r.problem(line, r.columns[column], fix, "%s", what)
+	}
+	return i, nil
+}
+
+// finder returns the number of the row with a name, or states the problem with the name and a fix.
+type finder func(name string) (row int, what, fix string)
+
+func (c LinkContext) finder() (finder, error) {
+	switch c.By {
+	case "", ByRow:
+		return c.findNumber, nil
+	case ByID:
+		if c.IDs == nil {
+			return nil, &fault.ParamError{Param: "naming of rows", Value: c.By,
+				Want: "row, as the data has no column id"}
+		}
+		rows := make(map[string]int, len(c.IDs))
+		for i, id := range c.IDs {
+			rows[strings.TrimSpace(id)] = i // as the names in the file are
+		}
+		return func(name string) (int, string, string) { return c.findID(rows, name) }, nil
+	}
+	return nil, fault.Unknown("naming of rows", c.By, []string{ByRow, ByID})
+}
+
+func (c LinkContext) findNumber(name string) (int, string, string) {
+	i, err := strconv.Atoi(strings.TrimSpace(name))
+	switch {
+	case c.N <= 0:
+		return 0, "the data have no rows: want at least two to link", ""
+	case err != nil && slices.Contains(c.IDs, name):
+		return 0, quote(name) + " is an id: want a row number", "name rows by id"
+	case err != nil:
+		return 0, fmt.Sprintf("%s is not a row number: want 0 to %d", quote(name), c.N-1),
+			"write the 0-based number of a data row"
+	case i < 0 || i >= c.N:
+		fix := "correct or remove the line"
+		if i == c.N {
+			fix = "row numbers begin with 0; subtract 1 if these begin with 1"
+		}
+		return 0, fmt.Sprintf("row %d does not exist: want 0 to %d", i, c.N-1), fix
+	}
+	return i, "", ""
+}
+
+func (c LinkContext) findID(rows map[string]int, name string) (int, string, string) {
+	if i, ok := rows[name]; ok {
+		return i, "", ""
+	}
+	// The search for a similar id compares all of them.
+	if len(c.IDs) <= 10000 {
+		if near := fault.Nearest(name, c.IDs); near != "" {
+			return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)),
+				"did you mean " + quote(near) + "?"
+		}
+	}
+	return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)),
+		"correct or remove the line"
+}
