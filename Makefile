@@ -69,8 +69,8 @@ properties: ## run property tests PROPERTYCOUNT (10) times, on different problem
 	cd $(LABORATORY) && MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
 
 # Tests that draw many problems, or go through a large table, run a part of them in other targets:
-# package internal/draws says which.
-DRAWPACKAGES = $$($(GO) list -f '{{.ImportPath}} {{.TestImports}}{{.XTestImports}}' ./... | grep internal/draws | cut -d' ' -f1)
+# package internal/drawstest says which.
+DRAWPACKAGES = $$($(GO) list -f '{{.ImportPath}} {{.TestImports}}{{.XTestImports}}' ./... | grep internal/drawstest | cut -d' ' -f1)
 
 draws: ## run the tests with many draws in full, default build
 	MUSTLINK_DRAWS=all $(GO) test -vet=off -timeout 30m $(DRAWPACKAGES)

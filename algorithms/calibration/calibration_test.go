@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/internal/draws"
+	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -379,7 +379,7 @@ func (p population) precision(from, to float64) float64 {
 // and cannot-links do not differ, more than the share is claimed in at most 5 %. Mean probabilities
 // of the pairs up to a threshold are in the intervals of their steps.
 func TestCoverage(t *testing.T) {
-	tries := draws.Count(25, 100)
+	tries := drawstest.Count(25, 100)
 	most := 0.05*float64(tries) + 3*math.Sqrt(0.05*0.95*float64(tries))
 	rng := rand.New(rand.NewPCG(6, 3))
 	claims, tried, failed := 0, 0, 0

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/draws"
+	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/racetest"
 )
 
@@ -44,7 +44,7 @@ func TestBitsDoNotDependOnTheSchedule(t *testing.T) {
 				list = few
 			}
 			for i, s := range list {
-				if i > 0 && len(list) > len(few) && !draws.Turn(row, i, 3) {
+				if i > 0 && len(list) > len(few) && !drawstest.Turn(row, i, 3) {
 					continue
 				}
 				runtime.GOMAXPROCS(s.processors)
@@ -120,7 +120,7 @@ func TestRowsDoNotDependOnTheBlock(t *testing.T) {
 			}
 			scale, kernel := norm(coordinates), norm(gram)
 			for column, size := range []int{1, 7, 64, 97} {
-				if !draws.Turn(row, column, 2) {
+				if !drawstest.Turn(row, column, 2) {
 					continue
 				}
 				for lo := 0; lo < p.fresh.N; lo += size {

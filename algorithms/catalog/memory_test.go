@@ -20,7 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
-	"github.com/mustlink/mustlink/internal/draws"
+	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/racetest"
 )
 
@@ -327,7 +327,7 @@ func TestPeakOfHeap(t *testing.T) {
 		for kind, x := range map[string]points.Points{"dense": p.x,
 			"sparse": widened(t, p.x, math.MaxInt32)} {
 			if settings := strings.Contains(p.method.Name, "="); kind == "sparse" && settings ||
-				!settings && !draws.Turn(row, len(kind), 2) { // the names have lengths of both parities
+				!settings && !drawstest.Turn(row, len(kind), 2) { // the names have lengths of both parities
 				continue
 			}
 			for limit := int64(1 << 18); ; limit *= 2 {

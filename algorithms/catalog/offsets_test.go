@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/draws"
+	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/racetest"
 )
 
@@ -81,7 +81,7 @@ func TestOffsets(t *testing.T) {
 		want, onFresh := learned(t, eng, reference, x), learned(t, eng, reference, fresh)
 		for _, constant := range []bool{false, true} {
 			for column, offset := range []float64{100, 1e5, 1e8} {
-				if constant && !draws.Turn(row, column, 3) {
+				if constant && !drawstest.Turn(row, column, 3) {
 					continue
 				}
 				y, new := moved(x, offset, constant), moved(fresh, offset, constant)

@@ -11,12 +11,12 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
-	"github.com/mustlink/mustlink/internal/draws"
+	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // inputs is the number of random inputs of each method; MUSTLINK_TORTURE multiplies it.
-func inputs() int { return draws.Count(20, 60) }
+func inputs() int { return drawstest.Count(20, 60) }
 
 // more returns what MUSTLINK_TORTURE says, 1 without it.
 func more(t testing.TB) int {
@@ -39,7 +39,7 @@ func TestTortureNamed(t *testing.T) {
 		t.Run(method.Name, func(t *testing.T) {
 			fits := 0
 			for column, p := range racetest.Part(cases) {
-				if p.large && method.Small || !draws.Turn(row, column, 2) {
+				if p.large && method.Small || !drawstest.Turn(row, column, 2) {
 					continue
 				}
 				o := try(eng, method, catalog.Config{Seed: 1}, p)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/draws"
+	"github.com/mustlink/mustlink/internal/drawstest"
 )
 
 // Without anything to learn, one selection of twenty among several methods takes another one than
@@ -15,7 +15,7 @@ import (
 // much.
 func TestNothingToSelect(t *testing.T) {
 	for _, criterion := range []Criterion{Ranking, Agreement, Combined} {
-		tries, chosen, gains, squares := draws.Count(20, 60), 0, 0.0, 0.0
+		tries, chosen, gains, squares := drawstest.Count(20, 60), 0, 0.0, 0.0
 		for k := range tries {
 			r := rand.New(rand.NewPCG(uint64(k), 41))
 			const n, d = 80, 6

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/internal/draws"
+	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/racetest"
 )
 
@@ -99,7 +99,7 @@ func TestMetamorphic(t *testing.T) {
 			written := line(t, method.Name, len(list))
 			cells := make([]string, len(list))
 			from, to := 0, len(list)
-			if turn := slices.Index(long, method.Name); turn >= 0 && !draws.All() && !*update {
+			if turn := slices.Index(long, method.Name); turn >= 0 && !drawstest.All() && !*update {
 				from, to = turn*len(list)/len(long), (turn+1)*len(list)/len(long)
 				copy(cells, written)
 			}

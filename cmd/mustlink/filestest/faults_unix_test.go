@@ -18,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	container "github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/internal/clitest"
-	"github.com/mustlink/mustlink/internal/draws"
+	"github.com/mustlink/mustlink/internal/drawstest"
 )
 
 // faultsVariable sets the number of processes that TestKill kills.
@@ -30,7 +30,7 @@ func numberOfFaults(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv(faultsVariable)
 	if text == "" {
-		return draws.Count(21, 40)
+		return drawstest.Count(21, 40)
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {

@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
-	"github.com/mustlink/mustlink/internal/draws"
+	"github.com/mustlink/mustlink/internal/drawstest"
 )
 
 // memoryBound is the memory that no command may exceed for a hostile file: a process requires some
@@ -219,7 +219,7 @@ func TestEndlessInput(t *testing.T) {
 		streams := c.name != "blank.csv" // labels of data cannot come from standard input
 		files := c.name != "pairs.csv"   // pairs of a file are not kept in memory: their number is not limited
 		for column, packed := range []bool{true, false} {
-			if streams && files && !draws.Turn(row, column, 2) {
+			if streams && files && !drawstest.Turn(row, column, 2) {
 				continue
 			}
 			name, file := "stream of "+c.name, "-"

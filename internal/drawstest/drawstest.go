@@ -1,10 +1,10 @@
-// Package draws says how much of its work a test does that draws many problems, or that goes
+// Package drawstest says how much of its work a test does that draws many problems, or that goes
 // through a table of many methods and many changes.
 //
 // The rule: with the value "all" of MUSTLINK_DRAWS, which `make draws` sets, such a test runs all.
 // Otherwise it runs the first of its draws, and what it demands of their mean or share allows for
 // the error of so few; of a table it runs a part in which every row and every column is.
-package draws
+package drawstest
 
 import (
 	"os"
