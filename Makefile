@@ -69,11 +69,12 @@ properties: ## run property tests PROPERTYCOUNT (10) times, on different problem
 	cd $(LABORATORY) && MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
 
 # Tests that draw many problems, or go through a large table, run a part of them in other targets:
-# package internal/drawstest says which.
+# package internal/drawstest says which. Here run the tests of all files that import it.
+DRAWTESTS = $$(grep -rl --include='*_test.go' internal/drawstest . | xargs sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' | paste -sd'|')
 DRAWPACKAGES = $$($(GO) list -f '{{.ImportPath}} {{.TestImports}}{{.XTestImports}}' ./... | grep internal/drawstest | cut -d' ' -f1)
 
 draws: ## run the tests with many draws in full, default build
-	MUSTLINK_DRAWS=all $(GO) test -vet=off -timeout 30m $(DRAWPACKAGES)
+	MUSTLINK_DRAWS=all $(GO) test -vet=off -timeout 30m -run "^($(DRAWTESTS))\$$" $(DRAWPACKAGES)
 
 # The packages with files that depend on the tags of the other builds.
 TAGGED = ./asm/... ./blas/... ./algorithms/catalog ./cmd/mustlink

@@ -73,8 +73,8 @@ func TestGarbageOfSmallFits(t *testing.T) {
 	}
 }
 
-// garbage returns what a call of f allocates after a first one: the least of up to five calls, since
-// a collection empties the pools of scratch memory. It stops at one that is within both bounds.
+// garbage returns what a call of f allocates after a first one: the least of up to five calls,
+// since a collection empties the pools of scratch memory. It stops at one within both bounds.
 func garbage(f func(), mostBytes, mostAllocations float64) (bytes, allocations float64) {
 	f()
 	for i := range 5 {

@@ -80,9 +80,9 @@ const (
 	silent   = "✗"
 )
 
-// long are the methods whose precise fits take longest. Unless all draws are asked for, each of them
-// is asked about a third of the relations, one after the other, and for the rest of its line the
-// table is taken at its word.
+// long are the methods whose precise fits take longest. Unless all draws are asked for, each of
+// them is asked about a third of the relations, another one than the other two, and the rest of its
+// line is taken from the table of the page.
 var long = []string{"scml", "mlkr", "npk"}
 
 // TestMetamorphic changes a problem in all ways, for all methods, and compares the answers. It also
