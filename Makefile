@@ -19,7 +19,7 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam test-tools lint-tools
+.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam test-tools lint-tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,14 @@ PROPERTYPACKAGES = $$($(GO) list -f '{{.ImportPath}} {{.TestImports}}{{.XTestImp
 properties: ## run property tests PROPERTYCOUNT (10) times, on different problems each time
 	MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
 	cd $(LABORATORY) && MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
+
+# Tests that draw many problems, or go through a large table, run a part of them in other targets:
+# package internal/drawstest says which. Here run the tests of all files that import it.
+DRAWTESTS = $$(grep -rl --include='*_test.go' internal/drawstest . | xargs sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' | paste -sd'|')
+DRAWPACKAGES = $$($(GO) list -f '{{.ImportPath}} {{.TestImports}}{{.XTestImports}}' ./... | grep internal/drawstest | cut -d' ' -f1)
+
+draws: ## run the tests with many draws in full, default build
+	MUSTLINK_DRAWS=all $(GO) test -vet=off -timeout 30m -run "^($(DRAWTESTS))\$$" $(DRAWPACKAGES)
 
 # The packages with files that depend on the tags of the other builds.
 TAGGED = ./asm/... ./blas/... ./algorithms/catalog ./cmd/mustlink

@@ -21,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -196,7 +197,7 @@ func TestMLKROptimality(t *testing.T) {
 // at least as much.
 func TestMLKRLearns(t *testing.T) {
 	eng := enginetest.New(t, 0)
-	propertytest.Check(t, func(rt *rapid.T) {
+	propertytest.CheckSome(t, drawstest.Count(25, 100), func(rt *rapid.T) {
 		x, y := waves(90, 3, rapid.Uint64().Draw(rt, "seed"))
 		dims := rapid.SampledFrom([]int{0, 1, 2}).Draw(rt, "dims")
 		last := math.Inf(-1)

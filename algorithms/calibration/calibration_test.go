@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // drawn returns distances with many ties, and kinds of links, both of which occur.
@@ -379,8 +379,8 @@ func (p population) precision(from, to float64) float64 {
 // and cannot-links do not differ, more than the share is claimed in at most 5 %. Mean probabilities
 // of the pairs up to a threshold are in the intervals of their steps.
 func TestCoverage(t *testing.T) {
-	draws := racetest.Fewer(100)
-	most := 0.05*float64(draws) + 3*math.Sqrt(0.05*0.95*float64(draws))
+	tries := drawstest.Count(25, 100)
+	most := 0.05*float64(tries) + 3*math.Sqrt(0.05*0.95*float64(tries))
 	rng := rand.New(rand.NewPCG(6, 3))
 	claims, tried, failed := 0, 0, 0
 	for _, shapes := range [][2][2]int{{{2, 6}, {6, 2}}, {{2, 3}, {5, 2}}, {{1, 8}, {8, 1}},
@@ -389,7 +389,7 @@ func TestCoverage(t *testing.T) {
 			for _, count := range [][2]int{{20, 20}, {100, 100}, {30, 2000}, {2000, 30}} {
 				p := population{shapes[0], shapes[1], share}
 				wrong, above, apart := 0, 0, 0
-				for range draws {
+				for range tries {
 					c := p.draw(t, rng, count[0], count[1])
 					bad, high, off := false, false, false
 					for _, claim := range []float64{0.5, 0.8, 0.9, 0.95, 1.3 * share} {
@@ -415,11 +415,11 @@ func TestCoverage(t *testing.T) {
 						}
 					}
 				}
-				tried, failed = tried+draws, failed+wrong
+				tried, failed = tried+tries, failed+wrong
 				if float64(max(wrong, above, apart)) > most {
 					t.Errorf("%+v, %v links: of %d draws %d claim too much, %d have a lower interval, and "+
 						"%d steps "+
-						"another probability", p, count, draws, wrong, above, apart)
+						"another probability", p, count, tries, wrong, above, apart)
 				}
 			}
 		}
@@ -430,7 +430,7 @@ func TestCoverage(t *testing.T) {
 		for _, share := range []float64{0.03, 0.2, 0.5, 0.8} {
 			for _, n := range []int{30, 100, 1000} {
 				p, wrong, above := population{shapes[0], shapes[1], share}, 0, 0
-				for range draws {
+				for range tries {
 					c := p.mix(t, rng, n)
 					if c == nil {
 						continue
@@ -453,16 +453,16 @@ func TestCoverage(t *testing.T) {
 						above++
 					}
 				}
-				tried, failed = tried+draws, failed+wrong
+				tried, failed = tried+tries, failed+wrong
 				if float64(max(wrong, above)) > most {
-					t.Errorf("%+v, %d pairs: of %d draws %d claim too much, %d too little", p, n, draws,
+					t.Errorf("%+v, %d pairs: of %d draws %d claim too much, %d too little", p, n, tries,
 						wrong, above)
 				}
 			}
 		}
 	}
 	t.Logf("%d of %d calibrations on a mix claim too much", failed, tried)
-	if claims < 10*draws {
+	if claims < 10*tries {
 		t.Errorf("only %d claims", claims)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
-	"github.com/mustlink/mustlink/internal/racetest"
+	"github.com/mustlink/mustlink/internal/drawstest"
 )
 
 // elsewhere are parameters and kernels that send methods through other loops than their
@@ -114,7 +114,7 @@ func TestCancelAtEveryReport(t *testing.T) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			want, n := p.learn(t, eng), p.reports(t, eng)
-			for _, k := range some(n, 100) {
+			for _, k := range some(n, drawstest.Count(30, 100)) {
 				ctx, cancel := context.WithCancel(context.Background())
 				reports := 0
 				_, err := p.fit(ctx, eng, func(algorithms.Progress) {
@@ -218,7 +218,7 @@ func stopEverywhere(t *testing.T, what string, f func(context.Context) error) in
 		t.Errorf("%s never looks at its context", what)
 	}
 	stopped := 0
-	for _, k := range some(whole.Looks(), racetest.Fewer(60)) {
+	for _, k := range some(whole.Looks(), drawstest.Count(20, 60)) {
 		ctx := enginetest.StopAt(k)
 		err := f(ctx)
 		if !ctx.Stopped() { // the looks of several workers are not always as many
@@ -240,7 +240,7 @@ func TestPanickingListener(t *testing.T) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			want, n := p.learn(t, eng), p.reports(t, eng)
-			for _, k := range some(n, racetest.Fewer(20)) {
+			for _, k := range some(n, drawstest.Count(7, 20)) {
 				cause, reports := errors.New("a listener's panic"), 0
 				got := recovered(func() {
 					_, _ = p.fit(context.Background(), eng, func(algorithms.Progress) {

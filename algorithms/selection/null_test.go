@@ -7,7 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/racetest"
+	"github.com/mustlink/mustlink/internal/drawstest"
 )
 
 // Without anything to learn, one selection of twenty among several methods takes another one than
@@ -15,8 +15,8 @@ import (
 // much.
 func TestNothingToSelect(t *testing.T) {
 	for _, criterion := range []Criterion{Ranking, Agreement, Combined} {
-		draws, chosen, gains, squares := racetest.Fewer(60), 0, 0.0, 0.0
-		for k := range draws {
+		tries, chosen, gains, squares := drawstest.Count(20, 60), 0, 0.0, 0.0
+		for k := range tries {
 			r := rand.New(rand.NewPCG(uint64(k), 41))
 			const n, d = 80, 6
 			x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
@@ -43,15 +43,15 @@ func TestNothingToSelect(t *testing.T) {
 			}
 			gains, squares = gains+s.Gain, squares+s.Gain*s.Gain
 		}
-		n := float64(draws)
+		n := float64(tries)
 		mean := gains / n
 		err := math.Sqrt((squares/n - mean*mean) / n)
 		if rate := float64(chosen) / n; rate > chance+3*math.Sqrt(chance*(1-chance)/n) || mean > 0.02+3*err {
-			t.Errorf("%s: %.3f of %d selections take a method, mean gain %.4f ± %.4f", criterion, rate, draws,
+			t.Errorf("%s: %.3f of %d selections take a method, mean gain %.4f ± %.4f", criterion, rate, tries,
 				mean,
 				err)
 		}
-		t.Logf("%s: %d of %d, gain %.4f ± %.4f", criterion, chosen, draws, mean, err)
+		t.Logf("%s: %d of %d, gain %.4f ± %.4f", criterion, chosen, tries, mean, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/racetest"
 )
 
@@ -79,8 +80,13 @@ const (
 	silent   = "✗"
 )
 
+// long are the methods whose precise fits take longest. Unless all draws are asked for, each of
+// them is asked about a third of the relations, another one than the other two, and the rest of its
+// line is taken from the table of the page.
+var long = []string{"scml", "mlkr", "npk"}
+
 // TestMetamorphic changes a problem in all ways, for all methods, and compares the answers. It also
-// checks that the table of docs/reliability.md is what it found; -update writes it.
+// checks that the table of docs/reliability.md is what it found; -update writes it, and needs all.
 func TestMetamorphic(t *testing.T) {
 	list, methods := relations(t), racetest.Part(catalog.Methods())
 	if testing.Short() {
@@ -90,7 +96,14 @@ func TestMetamorphic(t *testing.T) {
 	used := map[string]bool{}
 	for _, method := range methods {
 		t.Run(method.Name, func(t *testing.T) {
-			cells := outcomes(t, method, list)
+			written := line(t, method.Name, len(list))
+			cells := make([]string, len(list))
+			from, to := 0, len(list)
+			if turn := slices.Index(long, method.Name); turn >= 0 && !drawstest.All() && !*update {
+				from, to = turn*len(list)/len(long), (turn+1)*len(list)/len(long)
+				copy(cells, written)
+			}
+			copy(cells[from:to], outcomes(t, method, list[from:to]))
 			for k, cell := range cells {
 				if used[cell] = true; cell == silent {
 					t.Errorf("%s: another answer, and no notice", list[k].name)

@@ -57,3 +57,17 @@ func checkPage(t *testing.T, part string) {
 			part)
 	}
 }
+
+// line returns the cells of a method in the table of the page, count of them.
+func line(t *testing.T, method string, count int) []string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), begin)
+	_, cells, _ := strings.Cut(table, "\n| "+method+" | ")
+	cells, _, _ = strings.Cut(cells, " |\n")
+	out := make([]string, count)
+	copy(out, strings.Split(cells, " | "))
+	return out
+}

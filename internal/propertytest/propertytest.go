@@ -8,13 +8,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/racetest"
 	"pgregory.net/rapid"
 )
 
 // Draws is an environment variable: with the value "random", tests draw different problems in every
 // run. `make properties` sets it.
-const Draws = "MUSTLINK_DRAWS"
+const Draws = drawstest.Variable
 
 // Check is rapid.Check from seed 1, or from the seed of the flag -rapid.seed, with fewer problems
 // under the race detector.

@@ -18,17 +18,19 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	container "github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/internal/clitest"
+	"github.com/mustlink/mustlink/internal/drawstest"
 )
 
 // faultsVariable sets the number of processes that TestKill kills.
 const faultsVariable = "MUSTLINK_FAULTS"
 
-// numberOfFaults is small in the ordinary suite; the documentation reports results of 200.
+// numberOfFaults is small in the ordinary suite, three of each command, and larger among all draws;
+// the documentation reports results of 200.
 func numberOfFaults(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv(faultsVariable)
 	if text == "" {
-		return 40
+		return drawstest.Count(21, 40)
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
