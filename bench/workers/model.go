@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -19,8 +20,8 @@ import (
 
 // Predicted says how a fit would be divided among workers that this machine need not have. Its
 // tasks ran one after another on one thread, whose time was taken for each, and every fork was then
-// played again: whichever worker is free first takes the next task. Memory that workers share is not in
-// it, so a fit that memory limits takes longer.
+// played again: whichever worker is free first takes the next task. Memory that workers share is
+// not in it, so a fit that memory limits takes longer.
 type Predicted struct {
 	Seconds float64 `json:"seconds"`
 	Forks   int     `json:"forks"`
@@ -95,6 +96,39 @@ func caller() string {
 		}
 	}
 	return functions(stack.String())
+}
+
+// predictions predicts the time of a method with every number of workers, in rounds, and compares
+// it with that of one.
+func predictions(ctx context.Context, o Options, method string, learner algorithms.Learner, x points.Points,
+	set *links.Set, done func(Result)) error {
+	counts := o.Predict
+	if len(counts) > 0 && counts[0] != 1 {
+		counts = slices.Insert(slices.Clone(counts), 0, 1)
+	}
+	rounds := make([][]Result, len(counts))
+	for range o.Rounds {
+		for k, count := range counts {
+			r := Result{Method: method, Workers: count}
+			if err := predict(ctx, learner, count, wakeTime(), x, set, &r); err != nil {
+				return err
+			}
+			rounds[k] = append(rounds[k], r)
+		}
+	}
+	first := 0.0
+	for k, list := range rounds {
+		slices.SortFunc(list, func(a, b Result) int {
+			return cmp.Compare(a.Predicted.Seconds, b.Predicted.Seconds)
+		})
+		r := list[len(list)/2]
+		if k == 0 {
+			first = r.Predicted.Seconds
+		}
+		r.Times = first / r.Predicted.Seconds
+		done(r)
+	}
+	return nil
 }
 
 // predict fits once with the tasks of so many workers and returns what their time would have been.

@@ -82,19 +82,8 @@ func Run(ctx context.Context, o Options, done func(Result)) error {
 			r.Method, r.Times = method, first/r.Seconds
 			done(r)
 		}
-		if len(o.Predict) > 0 && o.Predict[0] != 1 {
-			o.Predict = slices.Insert(slices.Clone(o.Predict), 0, 1)
-		}
-		for _, count := range o.Predict {
-			r := Result{Method: method, Workers: count}
-			if err := predict(ctx, learner, count, wakeTime(), x, set, &r); err != nil {
-				return err
-			}
-			if count == 1 {
-				first = r.Predicted.Seconds
-			}
-			r.Times = first / r.Predicted.Seconds
-			done(r)
+		if err := predictions(ctx, o, method, learner, x, set, done); err != nil {
+			return err
 		}
 	}
 	return nil

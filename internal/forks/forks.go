@@ -8,7 +8,7 @@ import (
 )
 
 // Observer runs the tasks 0 to tasks-1 of a fork, each exactly once and in ascending order of their
-// starts, in place of the given number of goroutines.
+// starts, instead of the given number of goroutines.
 type Observer func(workers, tasks int, task func(i int))
 
 var observer atomic.Pointer[Observer]

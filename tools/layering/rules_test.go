@@ -14,7 +14,7 @@ const Module = "github.com/mustlink/mustlink"
 // separate module above this one: nothing here imports it, and it imports no program. Nor does
 // anything import the tools, another module.
 const (
-	floorShared = iota // panics of other goroutines and memory in huge pages, for all floors
+	floorShared = iota // forks, panics of other goroutines, memory in huge pages, for all floors
 	floorAsm
 	floorBlas
 	floorEngine
@@ -36,6 +36,7 @@ var floors = map[string]int{
 	"export":     floorView, // brings other libraries, so that the root does not
 	"cmd":        floorProgram,
 
+	"internal/forks":     floorShared,
 	"internal/panics":    floorShared,
 	"internal/hugepages": floorShared,
 

@@ -47,7 +47,8 @@ type backend struct {
 // there are processors: more would share the caches and have smaller blocks. Fewer than 1 count as
 // 1.
 func New(t *asm.Table, workers int) blas.Backend {
-	return &backend{t: t, nest: tile.New(t, forks.Processors(workers)), alone: tile.New(t, 1), small: gonum.New(t)}
+	workers = forks.Processors(workers)
+	return &backend{t: t, nest: tile.New(t, workers), alone: tile.New(t, 1), small: gonum.New(t)}
 }
 
 func (b *backend) Kernels() *asm.Table { return b.t }
