@@ -18,6 +18,9 @@ const (
 	maxAmplification = 16
 	// probes is the number of points at which the loss is measured, so many at a time.
 	probes, probesAtOnce = 64, 8
+	// oneProbe is the order of the factor up to which the first probe is one point alone: nearly
+	// always it is enough, and it costs r^2 flops without a packed copy of the factor.
+	oneProbe = 256
 )
 
 // newMetric learns kt from the kernel, the anchors (n points, chunklet after chunklet) with their
@@ -167,22 +170,35 @@ func (m *metric) amplification(ctx context.Context, eng *engine.Engine, p probe)
 	}
 	c := eng.GetMatrix(probesAtOnce, m.width())
 	defer eng.PutMatrix(c)
-	after := 0.0
-	for lo := 0; lo < p.rows.Rows && before > maxAmplification*after; lo += probesAtOnce {
-		hi := min(lo+probesAtOnce, p.rows.Rows)
+	after, many := 0.0, probesAtOnce
+	if m.width() <= oneProbe {
+		many = 1
+	}
+	for lo := 0; lo < p.rows.Rows && before > maxAmplification*after; {
+		hi := min(lo+many, p.rows.Rows)
 		c := c.View(0, hi-lo, 0, c.Cols)
-		err := m.contrasts(ctx, eng, c, p.rows.View(lo, hi, 0, p.rows.Cols))
-		if err == nil {
-			err = m.solve(ctx, eng, c)
+		if err := m.contrasts(ctx, eng, c, p.rows.View(lo, hi, 0, p.rows.Cols)); err != nil {
+			return 0, err
 		}
-		if err != nil {
+		if many == 1 {
+			m.substitute(eng, c.Row(0))
+		} else if err := m.solve(ctx, eng, c); err != nil {
 			return 0, err
 		}
 		for i := range hi - lo {
 			after = max(after, p.diagonal[lo+i]-dot(c.Row(i), c.Row(i)))
 		}
+		lo, many = hi, probesAtOnce
 	}
 	return before / after, nil
+}
+
+// substitute turns F'k_x of one point into its coordinates in the Cholesky form, as solve does.
+func (m *metric) substitute(eng *engine.Engine, c []float64) {
+	t := eng.Backend().Kernels()
+	for i := range c {
+		c[i] = (c[i] - t.Dot(m.factor.Row(i)[:i], c[:i])) / m.factor.At(i, i)
+	}
 }
 
 // restore rebuilds a symmetric matrix, both triangles, from its strict upper triangle and

@@ -74,8 +74,13 @@ func (f helmert) apply(v []float64) {
 		f.applyColumns(v)
 		return
 	}
-	out := 0
-	for c := range f.chunklets() {
+	f.applyFirst(v, f.order())
+}
+
+// applyFirst overwrites the first so many elements of v with those of F'v, for a basis that did not
+// grow. It reads v up to the chunklet of the last of them.
+func (f helmert) applyFirst(v []float64, count int) {
+	for c, out := 0, 0; out < count; c++ {
 		lo, hi := f.start[c], f.start[c+1]
 		sum := v[lo]
 		for i := lo + 1; i < hi; i++ {
@@ -88,20 +93,20 @@ func (f helmert) apply(v []float64) {
 }
 
 // reduce overwrites the leading r x r block of the symmetric n x n matrix k (both
-// triangles valid) with F'KF, and returns that block, exactly symmetric. O(n^2). It is
-// for a basis that did not grow.
+// triangles valid) with F'KF, and returns that block, exactly symmetric. O(n^2): it computes
+// the lower triangle and mirrors it. It is for a basis that did not grow.
 func (f helmert) reduce(ctx context.Context, eng *engine.Engine, k blas.Matrix) (blas.Matrix, error) {
 	r := f.order()
 	err := eng.For(ctx, k.Cols, 256, func(lo, hi int) error {
 		sum := eng.GetMatrix(1, hi-lo)
-		f.applyRows(k, lo, hi, sum.Data)
+		f.applyRows(k, lo, hi, sum.Data, true)
 		eng.PutMatrix(sum)
 		return nil
 	})
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	err = eng.Each(ctx, r, 64, func(i int) { f.apply(k.Row(i)) })
+	err = eng.Each(ctx, r, 64, func(i int) { f.applyFirst(k.Row(i), i+1) })
 	if err != nil {
 		return blas.Matrix{}, err
 	}
@@ -111,14 +116,21 @@ func (f helmert) reduce(ctx context.Context, eng *engine.Engine, k blas.Matrix) 
 }
 
 // applyRows overwrites the first r rows of columns [lo, hi) of k with F' times them. sum is scratch
-// memory for as many values as there are columns.
-func (f helmert) applyRows(k blas.Matrix, lo, hi int, sum []float64) {
-	out := 0
+// memory for as many values as there are columns. If lower is set, each row gets the columns up to
+// its chunklet only.
+func (f helmert) applyRows(k blas.Matrix, lo, hi int, sum []float64, lower bool) {
 	for c := range f.chunklets() {
-		copy(sum, k.Row(f.start[c])[lo:hi])
+		end, out := hi, f.start[c]-c
+		if lower {
+			end = min(hi, f.start[c+1])
+		}
+		if end <= lo {
+			continue
+		}
+		copy(sum, k.Row(f.start[c])[lo:end])
 		for i := f.start[c] + 1; i < f.start[c+1]; i++ {
 			j := i - f.start[c]
-			scale, in, to := norm(j), k.Row(i)[lo:hi], k.Row(out)[lo:hi]
+			scale, in, to := norm(j), k.Row(i)[lo:end], k.Row(out)[lo:end]
 			for x, v := range in {
 				to[x] = (sum[x] - float64(j)*v) * scale
 				sum[x] += v

@@ -137,7 +137,7 @@ func (m *metric) fold(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matr
 	for a, i := range g.at { // on one core, as in multiply
 		copy(z.Row(a), y.Row(i))
 	}
-	m.f.applyRows(z, 0, z.Cols, make([]float64, z.Cols))
+	m.f.applyRows(z, 0, z.Cols, make([]float64, z.Cols), false)
 	z = z.View(0, m.f.order(), 0, z.Cols)
 	m.solveFold(eng, g, z)
 	return z

@@ -244,3 +244,30 @@ func TestEqualRowsAreSemidefinite(t *testing.T) {
 		}
 	}
 }
+
+// TestSubstitute: the coordinates of one point solve L c = F'k_x, in units of the rounding of r
+// products.
+func TestSubstitute(t *testing.T) {
+	eng := enginetest.New(t, 1)
+	for _, r := range []int{1, 2, 7, 50, 256} {
+		b := gaussian(r, r, uint64(r))
+		m := &metric{factor: blas.NewMatrix(r, r)}
+		for i := range r {
+			copy(m.factor.Row(i)[:i], b.Row(i))
+			m.factor.Set(i, i, float64(r)+b.Row(i)[i])
+		}
+		want := gaussian(1, r, 9).Row(0)
+		c := append([]float64(nil), want...)
+		m.substitute(eng, c)
+		for i := range r {
+			sum, size := 0.0, math.Abs(want[i])
+			for j, v := range m.factor.Row(i)[:i+1] {
+				sum += v * c[j]
+				size += math.Abs(v * c[j])
+			}
+			if math.Abs(sum-want[i]) > float64(r+1)*0x1p-53*size {
+				t.Errorf("order %d: row %d of L c is %v, want %v", r, i, sum, want[i])
+			}
+		}
+	}
+}
