@@ -55,6 +55,21 @@ func (b *ByteSize) String() string {
 	return fmt.Sprint(fault.FormatBytes(int64(*b)))
 }
 
+// collectionLimit returns the memory of the process beyond which Go collects garbage as often as it
+// can, so that the heap stays within a limit. What the process has besides its heap is added, and a
+// limit below the heap of a program that has just begun counts as that: collections could not make
+// it smaller, and would take half of the processors.
+func collectionLimit(limit int64) int64 {
+	const least = 4 << 20
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	besides := int64(m.Sys - m.HeapSys)
+	if limit > math.MaxInt64-besides {
+		return math.MaxInt64
+	}
+	return max(limit, least) + besides
+}
+
 // A ballast lets a program's garbage grow to a fixed size before it is collected.
 //
 // Go collects when there is as much garbage as memory in use (GOGC=100). A program that uses little

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -75,6 +76,18 @@ func TestGarbageGrows(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(b)
+}
+
+// A limit below the heap that a process begins with leaves room for it, and a large one overflows
+// nothing.
+func TestCollectionLimit(t *testing.T) {
+	small, large := collectionLimit(400<<10), collectionLimit(1<<30)
+	if small < 4<<20 || small > 64<<20 || large < 1<<30 || large > 1<<30+64<<20 {
+		t.Errorf("limits of collection %d and %d", small, large)
+	}
+	if huge := collectionLimit(math.MaxInt64 - 1); huge != math.MaxInt64 {
+		t.Errorf("limit of collection %d", huge)
+	}
 }
 
 func TestByteSize(t *testing.T) {

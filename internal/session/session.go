@@ -69,7 +69,7 @@ func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
 			threads)
 	}
 	if s.MemoryLimit > 0 {
-		debug.SetMemoryLimit(int64(s.MemoryLimit))
+		debug.SetMemoryLimit(collectionLimit(int64(s.MemoryLimit)))
 	} else if s.ballast == nil && s.Garbage > 0 {
 		s.ballast = newBallast(s.Garbage)
 	}
