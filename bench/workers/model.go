@@ -1,7 +1,6 @@
 package workers
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -61,13 +60,7 @@ func (s *schedule) fork(workers, tasks int, task func(i int)) {
 		began := s.clock()
 		task(i)
 		took := s.clock() - began
-		next := 0
-		for w, at := range free {
-			if at < free[next] {
-				next = w
-			}
-		}
-		free[next] += took - s.saved
+		free[slices.Index(free, slices.Min(free))] += took - s.saved
 		worked += took - s.saved
 	}
 	length := slices.Max(free)
@@ -116,16 +109,10 @@ func predictions(ctx context.Context, o Options, method string, learner algorith
 			rounds[k] = append(rounds[k], r)
 		}
 	}
-	first := 0.0
-	for k, list := range rounds {
-		slices.SortFunc(list, func(a, b Result) int {
-			return cmp.Compare(a.Predicted.Seconds, b.Predicted.Seconds)
-		})
-		r := list[len(list)/2]
-		if k == 0 {
-			first = r.Predicted.Seconds
-		}
-		r.Times = first / r.Predicted.Seconds
+	seconds := func(r Result) float64 { return r.Predicted.Seconds }
+	for k := range rounds {
+		r := median(rounds[k], seconds)
+		r.Times = seconds(median(rounds[0], seconds)) / seconds(r)
 		done(r)
 	}
 	return nil

@@ -3,6 +3,7 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -76,9 +77,10 @@ func Run(ctx context.Context, o Options, done func(Result)) error {
 				rounds[k] = append(rounds[k], r)
 			}
 		}
-		first := median(rounds[0]).Seconds
+		seconds := func(r Result) float64 { return r.Seconds }
+		first := median(rounds[0], seconds).Seconds
 		for k := range rounds {
-			r := median(rounds[k])
+			r := median(rounds[k], seconds)
 			r.Method, r.Times = method, first/r.Seconds
 			done(r)
 		}
@@ -90,8 +92,8 @@ func Run(ctx context.Context, o Options, done func(Result)) error {
 }
 
 // median returns the result with the median time.
-func median(rounds []Result) Result {
-	slices.SortFunc(rounds, func(a, b Result) int { return int(1e9 * (a.Seconds - b.Seconds)) })
+func median(rounds []Result, seconds func(Result) float64) Result {
+	slices.SortFunc(rounds, func(a, b Result) int { return cmp.Compare(seconds(a), seconds(b)) })
 	return rounds[len(rounds)/2]
 }
 

@@ -225,10 +225,11 @@ type team struct {
 func newTeam(workers, tasks int) *team {
 	t := &team{workers: workers, tasks: int64(tasks)}
 	t.next.Store(t.tasks)
+	if forks.Watched() {
+		return t // the observer runs the tasks
+	}
 	for range workers - 1 {
-		if !forks.Watched() {
-			t.wg.Go(t.help)
-		}
+		t.wg.Go(t.help)
 	}
 	return t
 }
