@@ -207,8 +207,12 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 	if problem != nil {
 		checked = text
 	}
-	if f.answer == "link" && (len(records) > 0 || problem != nil) { // with all its rules
-		if _, err := dataset.DecodeLinks(bytes.NewReader(checked), f.path, false,
+	if f.answer == "link" { // with all its rules
+		content := checked
+		if len(records) == 0 && problem == nil {
+			content = f.withOne(checked, columns)
+		}
+		if _, err := dataset.DecodeLinks(bytes.NewReader(content), f.path, false,
 			f.names.context); err != nil {
 			return nil, nil, 0, err
 		}
@@ -216,11 +220,34 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 	if problem != nil {
 		return nil, nil, 0, fault.InFile(problem, f.path)
 	}
-	if !utf8.Valid(checked) { // of a file without records, or of questions
+	if !utf8.Valid(checked) { // of a file of questions
 		return nil, nil, 0, fault.Data(f.path,
 			"its comments or answers are not UTF-8: save the file as UTF-8 text")
 	}
 	return columns, records, kept, nil
+}
+
+// withOne returns a file that ends with its header, as it is after an answer. Without records it is
+// no file of links, but what is wrong with its header and comments must be said before people answer.
+func (f *file) withOne(text []byte, columns []string) []byte {
+	var b bytes.Buffer
+	b.Write(text)
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		b.WriteByte('\n')
+	}
+	one := make([]string, len(columns))
+	for k, c := range columns {
+		switch c {
+		case "i", "j":
+			one[k] = f.names.name(strings.Index("ij", c))
+		case f.answer:
+			one[k] = must
+		}
+	}
+	w := csv.NewWriter(&b)
+	w.Write(one) // into memory
+	w.Flush()
+	return b.Bytes()
 }
 
 // above returns the number of lines before the header.

@@ -20,7 +20,7 @@ func FuzzFile(f *testing.F) {
 		"i,j,link\n\"0", "i,j,link\n0,3,must\n0,3,cannot\n", "i,chunklet\n0,1\n", "i;j;link\n0;1;must\n",
 		"\ufeff# label: a\n#\ni,j,link\n0,3,must\n", "i,j,link,when\n", "i,j,link,0\n",
 		"i,j,link,link\n0,1,must,cannot\n",
-		"# label: \xdf\ni,j,link", "i,j,link\n0,\xc3"} {
+		"# label: \xdf\ni,j,link", "i,j,link\n0,\xc3", "\ufeff# l\x01\x00el: a\n#\ni,j,link"} {
 		f.Add(seed)
 	}
 	x := newNames(10, nil, 1<<20)
