@@ -115,6 +115,15 @@ var kernels = []nodes{
 		root:  true,
 	},
 	{
+		kernel: "cauchy",
+		add: func(g *graph, s kernel.Step, squared value) value {
+			one := g.scalar(1)
+			return g.op("Div", []value{one, g.add(g.mul(squared, g.scalar(s.Decay)), one)})
+		},
+		first: func(s kernel.Step, radius float64) float64 { return math.Sqrt(s.Decay * radius) },
+		after: func(s kernel.Step, length float64) float64 { return s.Decay * length },
+	},
+	{
 		kernel: "poly",
 		add: func(g *graph, s kernel.Step, xy value) value {
 			return g.op("Pow", []value{g.affineOf(s, xy), g.scalar(float64(s.Degree))})

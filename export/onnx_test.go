@@ -125,7 +125,7 @@ func embed(t testing.TB, m *mustlink.Model, x *mustlink.Table) *mat.Dense {
 // exportable are methods with what to fit them with. Every method is here or in refused.
 var exportable = [][]string{
 	{"krca", "dims=5"}, {"krca", "form=spectral"}, {"krca", "kernel=rbf:sigma=0.3"},
-	{"krca", "kernel=exp:width=2", "dims=4"},
+	{"krca", "kernel=exp:width=2", "dims=4"}, {"krca", "kernel=cauchy:width=2", "dims=4"},
 	{"krca", "kernel=linear", "form=spectral", "dims=3"}, {"krca", "kernel=poly:degree=2,coef=1"},
 	{"krca", "kernel=cosine", "dims=4"},
 	{"krca", "kernel=rbf:sigma=mean@poly:degree=2", "dims=4"}, {"krca", "unscaled", "dims=5"},

@@ -52,7 +52,8 @@ var variants = map[string][]map[string]string{
 
 // kernels are the kernels to try with a method that takes kernels, apart from its default.
 var kernels = []string{"rbf:sigma=median", "rbf:sigma=knn10", "rbf:sigma=1e-3", "rbf:sigma=1e5",
-	"poly:degree=3", "linear", "cosine", "exp:width=mean", "rbf:sigma=mean@cosine", "sigmoid"}
+	"poly:degree=3", "linear", "cosine", "exp:width=mean", "cauchy:width=mean",
+	"rbf:sigma=mean@cosine", "sigmoid"}
 
 // drawConfig draws parameters and kernel of a method; few neighbors for few points.
 func drawConfig(rng *rand.Rand, m catalog.Method, p ordeal) catalog.Config {

@@ -79,7 +79,7 @@ func TestSingles(t *testing.T) {
 				}
 				d2 := squared(x, y)
 				text := rapid.SampledFrom([]string{"linear", "rbf:sigma=2", "rbf:gamma=0.3",
-					"exp:width=3"}).Draw(rt, "kernel")
+					"exp:width=3", "cauchy:width=2"}).Draw(rt, "kernel")
 				stride := m + rapid.IntRange(0, 17).Draw(rt, "gap")
 				dst := blas.Matrix32{Rows: n, Cols: m, Stride: stride, Data: make([]float32, n*stride)}
 				if symmetric {
@@ -107,6 +107,9 @@ func TestSingles(t *testing.T) {
 						case "exp:width=3":
 							want = math.Exp(-math.Sqrt(v) / 3)
 							bound = want * (math.Sqrt(v)/3*(relative+0x1p-22) + 0x1p-22)
+						case "cauchy:width=2":
+							want = 4 / (4 + v)
+							bound = want * (relative + 0x1p-22)
 						default:
 							decay := map[string]float64{"rbf:sigma=2": 1.0 / 8, "rbf:gamma=0.3": 0.3}[text]
 							want = math.Exp(-decay * v)

@@ -17,6 +17,7 @@ const (
 	linear kind = iota
 	rbf
 	exponential
+	cauchy
 	poly
 	cosine
 	sigmoid
@@ -47,7 +48,7 @@ type entry struct {
 	write func(s stage) string
 
 	argument argument
-	decay    func(s stage) float64            // the factor of the distance in the exponent, nil for none
+	decay    func(s stage) float64            // the factor of the distance or its square, nil for none
 	value    func(s stage, v float64) float64 // of one argument; nil for the argument itself
 	// row applies the map to the arguments src. dst may be src, and is for maps of distances. It is
 	// nil for a loop over value.
@@ -107,6 +108,29 @@ var table = [distance + 1]entry{
 		single: func(s stage, t *asm.Single, row []float32) {
 			t.Sqrt(row, row)
 			t.Exp(row, row, float32(-expDecay(s)))
+		},
+	},
+	cauchy: {
+		name: "cauchy",
+		help: []form{{"cauchy:width=W",
+			"1 / (1 + |x-y|^2 / W^2): the longest tails, for groups of\ndifferent sizes"}},
+		parameters: []string{"width"},
+		width:      true,
+		lacking:    "a bandwidth: cauchy:width=NUMBER or a rule such as cauchy:width=median",
+		argument:   ofDistance,
+		decay:      cauchyDecay,
+		value:      func(s stage, d2 float64) float64 { return 1 / (1 + cauchyDecay(s)*d2) },
+		row: func(s stage, _ *asm.Table, dst, src []float64) {
+			decay := cauchyDecay(s)
+			for j, d2 := range src {
+				dst[j] = 1 / (1 + decay*d2)
+			}
+		},
+		single: func(s stage, _ *asm.Single, row []float32) {
+			decay := float32(cauchyDecay(s))
+			for j, d2 := range row {
+				row[j] = 1 / (1 + decay*d2)
+			}
 		},
 	},
 	poly: {
@@ -180,6 +204,8 @@ func rbfDecay(s stage) float64 {
 
 func expDecay(s stage) float64 { return 1 / s.value }
 
+func cauchyDecay(s stage) float64 { return 1 / (s.value * s.value) }
+
 // entry returns what is known of the kernel.
 func (s *stage) entry() *entry { return &table[s.kind] }
 
@@ -189,6 +215,7 @@ func (s *stage) entry() *entry { return &table[s.kind] }
 //	rbf:sigma=S                   exp(-|x-y|^2 / (2 S^2))
 //	rbf:gamma=G                   exp(-G |x-y|^2)
 //	exp:width=W                   exp(-|x-y| / W)
+//	cauchy:width=W                1 / (1 + |x-y|^2 / W^2)
 //	poly:degree=2,coef=1,scale=1  (scale <x,y> + coef)^degree
 //	cosine                        <x,y> / (|x| |y|), 0 when either is zero
 //	sigmoid:scale=1,coef=0        tanh(scale <x,y> + coef); not positive semidefinite
@@ -224,7 +251,7 @@ const refineBelow = 1e-3
 // other function clamps it.
 func squaredDistance(xx, yy, xy float64) float64 { return max(0, xx+yy-2*xy) }
 
-// decay returns the factor of the squared distance (rbf) or distance (exp) in the exponent.
+// decay returns the factor of the squared distance (rbf, cauchy) or distance (exp).
 func (s stage) decay() float64 { return table[s.kind].decay(s) }
 
 // of applies the map to its argument.

@@ -76,6 +76,8 @@ func scalarMap(stage string) func(d2, xy, xx, yy float64) float64 {
 		return func(d2, _, _, _ float64) float64 { return math.Exp(-0.3 * d2) }
 	case "exp:width=2":
 		return func(d2, _, _, _ float64) float64 { return math.Exp(-math.Sqrt(d2) / 2) }
+	case "cauchy:width=1.5":
+		return func(d2, _, _, _ float64) float64 { return 1.5 * 1.5 / (1.5*1.5 + d2) }
 	case "poly:degree=3,coef=0.5,scale=0.25":
 		return func(_, xy, _, _ float64) float64 { return math.Pow(0.25*xy+0.5, 3) }
 	case "cosine":
@@ -94,7 +96,7 @@ func scalarMap(stage string) func(d2, xy, xx, yy float64) float64 {
 
 var vectorKernels = []string{
 	"linear", "rbf:sigma=1.5", "rbf:gamma=0.3", "exp:width=2", "poly:degree=3,coef=0.5,scale=0.25", "cosine",
-	"sigmoid:scale=0.5,coef=-1", "rbf:sigma=1.5@cosine", "rbf:sigma=1.5@linear", "linear@rbf:gamma=0.3",
+	"sigmoid:scale=0.5,coef=-1", "cauchy:width=1.5", "cauchy:width=1.5@poly:degree=3,coef=0.5,scale=0.25", "rbf:sigma=1.5@cosine", "rbf:sigma=1.5@linear", "linear@rbf:gamma=0.3",
 	"exp:width=2@rbf:gamma=0.3@cosine", "poly:degree=3,coef=0.5,scale=0.25@rbf:sigma=1.5",
 	"cosine@poly:degree=3,coef=0.5,scale=0.25",
 }
@@ -332,6 +334,8 @@ func spread(stage string, xy, xx, yy, d2, exy, exx, eyy, ed2 float64) float64 {
 			e = min(e, ed2/d)
 		}
 		return min(1, math.Expm1(e/2)) + own*(1+d)*math.Exp(-d/2)
+	case "cauchy:width=1.5":
+		return min(1, ed2/(1.5*1.5)) + own
 	case "poly:degree=3,coef=0.5,scale=0.25":
 		base, e := 0.25*math.Abs(xy)+0.5, 0.25*exy+own*(0.25*math.Abs(xy)+0.5)
 		return 3 * e * (base + e) * (base + e)
@@ -449,7 +453,7 @@ func TestParseErrors(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	if got := kernel.Names(); !slices.Equal(got,
-		[]string{"linear", "rbf", "exp", "poly", "cosine", "sigmoid", "spectrum"}) {
+		[]string{"linear", "rbf", "exp", "cauchy", "poly", "cosine", "sigmoid", "spectrum"}) {
 		t.Errorf("got %v", got)
 	}
 	for _, r := range kernel.RuleNames() {
