@@ -48,7 +48,7 @@ avx512, neon) choose the linear algebra; see mustlink-bench info.`,
 		newHindsight(a), newSuggest(a), newPlot(a))
 	addGroup(root, groupSpeed, newMicro(a), newPeers(a), newNeighbors(a), newMethods(a), newWorkers(a),
 		newThroughput(a), newBuilds(a), newSoak(a), newTime(a), newServe(a))
-	root.AddCommand(s.InfoCommand(), reference.Command(s, referenceIntro))
+	root.AddCommand(s.VersionCommand(), s.InfoCommand(), reference.Command(s, referenceIntro))
 	session.FlagsInOrder(root.Commands())
 	return root
 }

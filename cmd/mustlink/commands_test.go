@@ -291,6 +291,7 @@ func TestJSON(t *testing.T) {
 		{"inspect model.mlk -i data.csv -c links.csv",
 			"model bytes format_version method params kernel features scaling dim status library_version " +
 				"build fingerprint figures tensors links warnings"},
+		{"version", "version go platform"},
 		{"info", "version go platform build_tags cgo backend backend_detail backends simd simd_levels " +
 			"workers gomaxprocs memory_limit_bytes"},
 		{"demo rings --points 60 --links 20 --repetitions 1", "points links repetitions seed seconds rows"},

@@ -69,7 +69,8 @@ avx512, neon) choose the linear algebra; see mustlink info.`,
 	addGroup(root, "learn", "Learn:", train.Commands(s))
 	addGroup(root, "apply", "Apply:", apply.Commands(s))
 	addGroup(root, "files", "Files and pictures:", append(data.Commands(s), look.Commands(s)...))
-	root.AddCommand(s.InfoCommand(), reference.Command(s, referenceIntro, "links"), look.Bench())
+	root.AddCommand(s.VersionCommand(), s.InfoCommand(), reference.Command(s, referenceIntro, "links"),
+		look.Bench())
 	root.AddCommand(topics.Commands()...)
 	topics.Help(root)
 	session.FlagsInOrder(root.Commands())

@@ -184,11 +184,39 @@ func roundTo(seconds float64) time.Duration {
 	return 10 * time.Millisecond
 }
 
+// versionReport is the result of the version command.
+type versionReport struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// versionHere returns the versions of this program.
+func versionHere() versionReport {
+	return versionReport{catalog.Version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+// VersionCommand returns the command that prints the version of the program. It makes no engine, so
+// it also answers where the settings of one are wrong.
+func (s *Session) VersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "print the version",
+		Long:    "Print the version of this program, that of Go, and the platform; info says more.",
+		Example: fmt.Sprintf("  %s version", s.Name),
+		Args:    usage.Positional(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			r := versionHere()
+			return s.Print(r, func(w io.Writer) {
+				fmt.Fprintf(w, "%s %s (%s, %s)\n", s.Name, r.Version, r.Go, r.Platform)
+			})
+		},
+	}
+}
+
 // infoReport is the result of the info command.
 type infoReport struct {
-	Version       string   `json:"version"`
-	Go            string   `json:"go"`
-	Platform      string   `json:"platform"`
+	versionReport
 	BuildTags     []string `json:"build_tags"`
 	Cgo           bool     `json:"cgo"`
 	Backend       string   `json:"backend"`
@@ -226,9 +254,7 @@ func (s *Session) info() error {
 	}
 	tags, cgo := BuildTags()
 	r := infoReport{
-		Version:       catalog.Version(),
-		Go:            runtime.Version(),
-		Platform:      runtime.GOOS + "/" + runtime.GOARCH,
+		versionReport: versionHere(),
 		BuildTags:     tags,
 		Cgo:           cgo,
 		Backend:       eng.Backend().Name(),

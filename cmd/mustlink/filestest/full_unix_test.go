@@ -213,7 +213,7 @@ func TestFullDevice(t *testing.T) {
 		"classify model.mlk --train data.csv -i data.csv -o -",
 		"plot model.mlk -i data.csv -o - --format svg", "report model.mlk -i data.csv -o -",
 		"inspect model.mlk",
-		"check -i data.csv", "score --truth data.csv --predicted data.csv", "info",
+		"check -i data.csv", "score --truth data.csv --predicted data.csv", "info", "version",
 		"inspect model.mlk --json",
 		"demo rings --points 60 --links 20 --repetitions 1", "--version",
 	}
