@@ -79,9 +79,10 @@ func ReadLimit(bytes int64) ReadOption {
 	return func(o *dataset.ReadOptions) { o.MemoryLimit = bytes }
 }
 
-// ReadTable reads a file. The extension selects the format: .csv, .tsv, .npy, .svm, .idx or .fasta,
-// each also with .gz. In a table with a header, the column "label" contains labels and the column
-// "id" names of rows; all other columns are features, numbers or texts. [ReadColumns] changes that.
+// ReadTable reads a file. The extension selects the format: .csv, .tsv, .jsonl, .npy, .svm, .idx or
+// .fasta, each also with .gz. In a table with a header, the column "label" contains labels and the
+// column "id" names of rows; all other columns are features, numbers or texts. [ReadColumns] changes
+// that.
 //
 // Errors: a file that cannot be read; a bad value is a *fault.DataError with file, line and column.
 func ReadTable(path string, options ...ReadOption) (*Table, error) {

@@ -228,7 +228,8 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 }
 
 // withOne returns a file that ends with its header, as it is after an answer. Without records it is
-// no file of links, but what is wrong with its header and comments must be said before people answer.
+// no file of links, but what is wrong with its header and comments must be said before people
+// answer.
 func (f *file) withOne(text []byte, columns []string) []byte {
 	var b bytes.Buffer
 	b.Write(text)

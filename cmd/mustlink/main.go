@@ -54,7 +54,7 @@ A first tour, on a file data.csv with numeric columns and a column "label":
   mustlink cluster model.mlk -i data.csv -n 2 -o clusters.csv
   mustlink score --truth data.csv --predicted clusters.csv
 
-The extension selects the format of data: .csv, .npy, .parquet, .arrow or .feather, .svm
+The extension selects the format of data: .csv, .jsonl, .npy, .parquet, .arrow or .feather, .svm
 (svmlight), .idx or -ubyte (MNIST) and .fasta (sequences), each also .gz; "-" is standard
 input or output.
 Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 128 + N ended by the signal N.

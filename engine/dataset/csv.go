@@ -56,6 +56,9 @@ func openRecords(src *source, maxLine int, rep *report) (*records, error) {
 	for _, name := range header {
 		r.columns = append(r.columns, strings.Clone(strings.TrimSpace(name)))
 	}
+	if src.named {
+		c.line = 0
+	}
 	if src.headless {
 		return r, nil
 	}
@@ -121,7 +124,7 @@ func (r *records) checkHeader(line int) error {
 			return err
 		}
 	}
-	if r.headerIsData() {
+	if !r.csv.src.named && r.headerIsData() {
 		_ = add("", "add a first line of column names, or use the option no-header",
 			"the first line holds numbers: want a header of column names")
 		return errStop

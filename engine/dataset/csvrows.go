@@ -65,7 +65,7 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 	}
 	c.findNumerals(o.Thousands)
 	c.findColumnNumerals(o.Mixed && !o.Gram)
-	if !o.NoHeader {
+	if !o.NoHeader && !src.named {
 		c.doubtHeader()
 	}
 	c.assign(parts)

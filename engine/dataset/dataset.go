@@ -9,6 +9,8 @@
 //	       names the rows; every other column is a numeric feature.
 //	.npy   NumPy's array file, float64, float32, int32 or int64, of one or two dimensions.
 //	.tsv   the same as .csv with tabs.
+//	.jsonl JSON Lines: an object or an array in each, whose cells are read as those of .csv; also
+//	       .ndjson.
 //	.svm   sparse rows as LIBSVM has them; also .svmlight and .libsvm.
 //	.idx   arrays of bytes or numbers, as MNIST is distributed; also names that end in -ubyte.
 //	.fasta sequences of letters; also .fa, .faa and .fna.

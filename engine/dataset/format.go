@@ -51,6 +51,8 @@ func formats(extra []Extension) []format {
 		{"csv", []string{".csv"}, decodeCSV, openCSVStream, decodeLabels, encodeCSV, true},
 		{"tsv", []string{tsvEnding}, withTabs(decodeCSV), withTabs(openCSVStream), decodeLabels, encodeTSV,
 			true},
+		{"jsonl", []string{".jsonl", ".ndjson"}, withJSON(decodeCSV), withJSON(openCSVStream), nil, nil,
+			true},
 		{npyName, []string{".npy"}, decodeNPY, openNPYRows, nil, encodeNPY, false},
 		{"svm", []string{".svm", ".svmlight", ".libsvm"}, decodeSVM, nil, labelsSVM, nil, false},
 		{"idx", []string{".idx", "-ubyte"}, decodeIDX, nil, labelsIDX, nil, false},

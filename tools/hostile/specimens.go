@@ -178,7 +178,7 @@ func written() []specimen {
 	fit := func(m, flag string) []string {
 		return []string{"fit -m " + m + " -i data.csv " + flag + " FILE -o out.mlk"}
 	}
-	var svm, fasta, triplets, quadruplets, targets, labels, rows, links, chunklets strings.Builder
+	var svm, fasta, triplets, quadruplets, targets, labels, rows, links, chunklets, jsonLines strings.Builder
 	triplets.WriteString("i,j,k\n")
 	quadruplets.WriteString("i,j,k,l\n")
 	targets.WriteString("target\n")
@@ -187,6 +187,7 @@ func written() []specimen {
 	chunklets.WriteString("i,chunklet\n")
 	for i := range 40 {
 		fmt.Fprintf(&svm, "%d 1:%d.5 3:%d 17:2\n", 1+i%2, i, i%5)
+		fmt.Fprintf(&jsonLines, "{\"a\":%d.5,\"v\":[%d,-1e2],\"label\":\"%c\"}\n", i, i%7, 'a'+i%2)
 		fmt.Fprintf(&fasta, ">p%d a.%d\nACDEFGHIKLM%sNPQRST\n", i, i%2, strings.Repeat("VWY", i%4))
 		fmt.Fprintf(&targets, "%d.25\n", i)
 		fmt.Fprintf(&labels, "%d\n", 1+i%2)
@@ -210,6 +211,7 @@ func written() []specimen {
 	return []specimen{
 		{"data.csv", []byte(data), dataLines}, {"mixed.csv", []byte(mixed()), dataLines},
 		{"data.tsv", []byte(strings.ReplaceAll(data, ",", "\t")), dataLines},
+		{"data.jsonl", []byte(jsonLines.String()), dataLines},
 		{"semicolons.csv", []byte(strings.NewReplacer(",", ";", ".", ",").Replace(data)), dataLines},
 		{"data.svm", []byte(svm.String()), dataLines}, {"data.fasta", []byte(fasta.String()), dataLines},
 		{"data.idx", idx, dataLines}, {"images-idx3-ubyte", bytesIDX, dataLines},

@@ -1,0 +1,290 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// withJSON reads JSON Lines as the CSV text that has the same cells, so that numbers, missing
+// cells, categories, labels and ids are what they are there.
+func withJSON[T any](read func(src *source, o ReadOptions, rep *report) (T,
+	error)) func(src *source, o ReadOptions, rep *report) (T, error) {
+	return func(src *source, o ReadOptions, rep *report) (T, error) {
+		src.asUTF8()
+		j := &jsonLines{name: src.name, in: src.r, most: o.MaxLine, index: map[string]int{},
+			widths: map[string]int{}}
+		if j.most <= 0 {
+			j.most = DefaultMaxLine
+		}
+		src.r, src.size, src.file, src.named = bufio.NewReaderSize(&steady{in: j}, bufferSize), -1, nil, true
+		o.NoHeader = false
+		return read(src, o, rep)
+	}
+}
+
+// jsonLines translates JSON Lines, an object or an array in each line, to CSV. The columns are the
+// names of the first lines, those of objects inside of objects joined by dots, and items of lists
+// are numbered.
+type jsonLines struct {
+	name    string
+	in      *bufio.Reader
+	most    int      // bytes of a line
+	ahead   [][]byte // lines that were read for the names
+	end     error    // of the lines, nil before it is known
+	line    int      // the number of the last line that was translated
+	columns []string
+	index   map[string]int // of the columns
+	widths  map[string]int // of lists
+	cells   [][]byte       // of the line, nil for those that it lacks
+	growing bool           // names are being collected
+	out     bytes.Buffer
+}
+
+// Read returns the next bytes of CSV text.
+func (j *jsonLines) Read(p []byte) (int, error) {
+	if j.columns == nil && j.end == nil {
+		if err := j.header(); err != nil {
+			return 0, err
+		}
+	}
+	for j.out.Len() == 0 {
+		text, err := j.next()
+		if err != nil {
+			return 0, err
+		}
+		if err := j.translate(text); err != nil {
+			return 0, err
+		}
+	}
+	return j.out.Read(p)
+}
+
+// header collects the names of the first lines, as many as the buffer holds and at least one, and
+// writes them.
+func (j *jsonLines) header() error {
+	j.growing = true
+	for size := 0; size < bufferSize && (len(j.ahead) == 0 || j.in.Buffered() > 0); {
+		text, err := j.readLine()
+		if err != nil {
+			j.end = err
+			break
+		}
+		size += len(text)
+		j.ahead = append(j.ahead, bytes.Clone(text))
+		j.line++
+		if err := j.fill(text); err != nil {
+			return err
+		}
+	}
+	j.growing, j.line = false, 0
+	if len(j.columns) == 0 && (j.end == nil || j.end == io.EOF && len(j.ahead) > 0) {
+		return j.bad("it has no names: want an object such as {\"age\": 31, \"city\": \"Rome\"}, or an array")
+	}
+	for k, name := range j.columns {
+		j.write(k, []byte(name), true)
+	}
+	j.cells = make([][]byte, len(j.columns))
+	return nil
+}
+
+// next returns the next line.
+func (j *jsonLines) next() ([]byte, error) {
+	if len(j.ahead) > 0 {
+		text := j.ahead[0]
+		j.ahead = j.ahead[1:]
+		j.line++
+		return text, nil
+	}
+	if j.end != nil {
+		return nil, j.end
+	}
+	text, err := j.readLine()
+	if err == nil {
+		j.line++
+	}
+	return text, err
+}
+
+// readLine returns the next line of the input without its end, valid until the next call.
+func (j *jsonLines) readLine() ([]byte, error) {
+	text, err := j.in.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		var long []byte
+		for err == bufio.ErrBufferFull && len(long)+len(text) <= j.most {
+			long = append(long, text...)
+			text, err = j.in.ReadSlice('\n')
+		}
+		text = append(long, text...)
+	}
+	if len(text) > j.most+2 {
+		e := fault.Data(j.name, "the line is longer than the limit of %s", fault.FormatBytes(int64(j.most)))
+		e.Line = j.line + 1
+		return nil, e
+	}
+	if err != nil && (err != io.EOF || len(text) == 0) {
+		return nil, err
+	}
+	return bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark))), nil
+}
+
+// translate writes the record of a line.
+func (j *jsonLines) translate(text []byte) error {
+	if len(text) == 0 {
+		j.out.WriteByte('\n') // of which the reader of records knows what to say
+		return nil
+	}
+	clear(j.cells)
+	if err := j.fill(text); err != nil {
+		return err
+	}
+	for k, cell := range j.cells {
+		j.write(k, cell, len(cell) > 0 && cell[0] == '"')
+	}
+	return nil
+}
+
+// write writes a cell of the record, a number as it is and a text in quotes.
+func (j *jsonLines) write(k int, cell []byte, isText bool) {
+	if isText {
+		text := strings.Trim(string(cell), `"`)
+		if bytes.IndexByte(cell, '\\') >= 0 && cell[0] == '"' {
+			_ = json.Unmarshal(cell, &text) // it was checked
+		}
+		text = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", `"`, `""`).Replace(text)
+		j.out.WriteByte('"')
+		j.out.WriteString(text)
+		j.out.WriteByte('"')
+	} else if j.out.Write(cell); len(cell) == 0 && len(j.columns) == 1 {
+		j.out.WriteString(`""`) // which is no blank line
+	}
+	if k < len(j.columns)-1 {
+		j.out.WriteByte(',')
+	} else {
+		j.out.WriteByte('\n')
+	}
+}
+
+// fill sets the cells of a line.
+func (j *jsonLines) fill(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	if text[0] != '{' && text[0] != '[' {
+		return j.bad("it begins with %s: want an object {...} or an array [...] in every line",
+			quote(string(text[:1])))
+	}
+	if !json.Valid(text) {
+		var v json.RawMessage
+		return j.bad("it is not JSON: %w", json.Unmarshal(text, &v))
+	}
+	_, err := j.value("", text)
+	return err
+}
+
+// bad returns an error of the line.
+func (j *jsonLines) bad(format string, args ...any) *fault.DataError {
+	e := fault.Data(j.name, format, args...)
+	e.Line = j.line
+	return e
+}
+
+// value sets the cells of the value that text begins with, which is valid JSON, and returns what
+// follows it. name is that of its column.
+func (j *jsonLines) value(name string, text []byte) (rest []byte, err error) {
+	switch text = space(text); text[0] {
+	case '{':
+		for text = space(text[1:]); text[0] != '}'; text = space(text) {
+			var key string
+			size := stringSize(text)
+			if err := json.Unmarshal(text[:size], &key); err != nil {
+				return nil, j.bad("a name is not JSON: %w", err)
+			}
+			if key == "" {
+				return nil, j.bad("a name is empty: want one for every value")
+			}
+			if name != "" {
+				key = name + "." + key
+			}
+			text = space(text[size:])[1:] // the colon
+			if text, err = j.value(key, text); err != nil {
+				return nil, err
+			}
+			if text = space(text); text[0] == ',' {
+				text = space(text[1:])
+			}
+		}
+		return text[1:], nil
+	case '[':
+		text = space(text[1:])
+		k := 0
+		for ; text[0] != ']'; k++ {
+			item := strconv.Itoa(k)
+			if name != "" {
+				item = name + "." + item
+			}
+			if text, err = j.value(item, text); err != nil {
+				return nil, err
+			}
+			if text = space(text); text[0] == ',' {
+				text = space(text[1:])
+			}
+		}
+		if width, known := j.widths[name]; known && width != k {
+			e := j.bad("the list has %s: want %d, as in the first line that has one", count(k, "item"), width)
+			e.Column = name
+			return nil, e
+		}
+		j.widths[name] = k
+		return text[1:], nil
+	case '"':
+		size := stringSize(text)
+		return text[size:], j.set(name, text[:size])
+	}
+	size := bytes.IndexAny(text, ",]} \t\r")
+	if bytes.HasPrefix(text, []byte("null")) {
+		return text[size:], j.set(name, []byte{})
+	}
+	return text[size:], j.set(name, text[:size])
+}
+
+// set sets a cell, or, while names are collected, adds its column.
+func (j *jsonLines) set(name string, cell []byte) error {
+	k, known := j.index[name]
+	switch {
+	case !known && j.growing:
+		j.index[name] = len(j.columns)
+		j.columns = append(j.columns, name)
+	case !known:
+		e := j.bad("the first lines have no column of this name: want the same names in every line")
+		e.Column = name
+		return e
+	case !j.growing && j.cells[k] != nil:
+		e := j.bad("the line has two values of this name: want one")
+		e.Column = name
+		return e
+	case !j.growing:
+		j.cells[k] = cell
+	}
+	return nil
+}
+
+// space returns the text after leading white space.
+func space(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n") }
+
+// stringSize returns the length of the string that text begins with, with its quotes.
+func stringSize(text []byte) int {
+	for i := 1; ; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+}
