@@ -81,8 +81,8 @@ func ReadLimit(bytes int64) ReadOption {
 
 // ReadTable reads a file. The extension selects the format: .csv, .tsv, .jsonl, .npy, .svm, .idx or
 // .fasta, each also with .gz. In a table with a header, the column "label" contains labels and the
-// column "id" names of rows; all other columns are features, numbers or texts. [ReadColumns] changes
-// that.
+// column "id" names of rows; all other columns are features, numbers or texts. [ReadColumns]
+// changes that.
 //
 // Errors: a file that cannot be read; a bad value is a *fault.DataError with file, line and column.
 func ReadTable(path string, options ...ReadOption) (*Table, error) {
