@@ -334,7 +334,8 @@ func TestDefinite(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	x := enginetest.Normal(rand.New(rand.NewPCG(3, 1)), 40, 3, 0)
 	for _, text := range []string{"linear", "rbf:sigma=2", "exp:width=1", "cauchy:width=1",
-		"poly:degree=3,coef=0", "cosine", "sigmoid:scale=2", "rbf:sigma=1@sigmoid", "poly:degree=1@sigmoid:scale=3"} {
+		"poly:degree=3,coef=0", "cosine", "sigmoid:scale=2", "rbf:sigma=1@sigmoid",
+		"poly:degree=1@sigmoid:scale=3"} {
 		k := enginetest.Kernel(t, text)
 		m, err := k.Gram(t.Context(), eng, x)
 		if err != nil {
