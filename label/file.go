@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +51,11 @@ func (r *record) link() links.Link {
 	return l
 }
 
+// repeats reports whether two records say the same of one pair by one person.
+func (r *record) repeats(x *record) bool {
+	return pairOf(r.i, r.j) == pairOf(x.i, x.j) && r.word == x.word && r.who == x.who
+}
+
 // names translates the rows of a file.
 type names struct {
 	context dataset.LinkContext
@@ -86,6 +93,8 @@ func (x *names) row(name string) (int, bool) {
 
 // file is a CSV of answers. New ones are appended and flushed to disk; a removal writes another
 // file and renames it. Before each change the file is read again if another program has changed it.
+// Sessions change it one at a time ([take]); other programs may append whole lines whenever they
+// like, also to the file that a removal has replaced, whose new lines are carried over.
 type file struct {
 	path    string
 	answer  string // the column with the word: link, or answer in a file of open questions
@@ -94,13 +103,28 @@ type file struct {
 	columns []string // nil while there is no file
 	records []record
 	seen    fs.FileInfo // after the last reading or writing, nil for no file
+	size    int64       // bytes that were read or written
+	unread  bool        // there are more bytes than these
+	half    string      // the last line, which another program has not ended, "" for none
 	dropped string      // an unfinished last line that was removed, "" for none
+	former  []former    // files that removals replaced, the latest last
+	at      func(point string)
 }
+
+// former is a file that was replaced, and how much of it is in its successor.
+type former struct {
+	file *os.File
+	size int64
+}
+
+// mostFormer is the number of replaced files that are watched. A program that appends to an earlier
+// one has had it open since before as many removals.
+const mostFormer = 16
 
 // openFile reads a file of answers, if it exists.
 func openFile(path, answer string, x *names) (*file, error) {
-	f := &file{path: path, answer: answer, names: x}
-	if _, err := f.refresh(); err != nil {
+	f := &file{path: path, answer: answer, names: x, at: func(string) {}}
+	if _, err := f.read(true); err != nil {
 		return nil, err
 	}
 	if f.columns == nil || slices.Contains(f.columns, "who") && slices.Contains(f.columns, "when") {
@@ -111,6 +135,48 @@ func openFile(path, answer string, x *names) (*file, error) {
 
 // refresh reads the file again if it is not as it was left, and reports whether it did.
 func (f *file) refresh() (changed bool, err error) {
+	if changed, err = f.read(false); err != nil || f.half != "" {
+		return changed, err
+	}
+	if err := f.carry(); err != nil || !f.unread {
+		return changed, err
+	}
+	return f.read(false)
+}
+
+// carry appends to the file what other programs have appended to the files before it.
+func (f *file) carry() error {
+	for k := range f.former {
+		if f.former[k].file == nil {
+			continue
+		}
+		b, err := io.ReadAll(io.NewSectionReader(f.former[k].file, f.former[k].size, math.MaxInt64/2))
+		if err != nil {
+			return fault.Data(f.path, "the file that it replaced cannot be read: %w", cause(err))
+		}
+		if b = b[:bytes.LastIndexByte(b, '\n')+1]; len(b) == 0 {
+			continue // no line has ended
+		}
+		if err := f.write(b); err != nil {
+			return err
+		}
+		f.former[k].size += int64(len(b))
+		f.unread = true
+	}
+	return nil
+}
+
+// close ends the watch on files that were replaced.
+func (f *file) close() {
+	for _, x := range f.former {
+		x.file.Close() // of nil too
+	}
+	f.former = nil
+}
+
+// read reads the file if it is not as it was left. At the start of a session, before others can
+// write, an unfinished last line is what a crash has left.
+func (f *file) read(start bool) (changed bool, err error) {
 	info, err := os.Stat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.seen == nil:
@@ -118,7 +184,7 @@ func (f *file) refresh() (changed bool, err error) {
 	case err != nil:
 		return false, fault.Data(f.path, "the file of answers is gone: want it back, or a new start: %w",
 			errors.Unwrap(err))
-	case f.seen != nil && os.SameFile(info, f.seen) && info.Size() == f.seen.Size() &&
+	case !f.unread && f.seen != nil && os.SameFile(info, f.seen) && info.Size() == f.seen.Size() &&
 		info.ModTime().Equal(f.seen.ModTime()):
 		return false, nil
 	case !info.Mode().IsRegular():
@@ -133,30 +199,32 @@ func (f *file) refresh() (changed bool, err error) {
 	if err != nil {
 		return false, fault.Data(f.path, "%w", errors.Unwrap(err))
 	}
-	if err := f.parse(text); err != nil {
-		return false, err
-	}
-	f.seen = info
-	return true, nil
+	f.seen, f.size, f.half, f.unread = info, int64(len(text)), "", false
+	return true, f.parse(text, start)
 }
 
-// parse takes the content of the file. A last line that is not complete, as a crash leaves it, is
-// cut off.
-func (f *file) parse(text []byte) error {
+// parse takes the content of the file. A last line that is not complete is cut off at the start, as
+// a crash leaves one, and otherwise left alone until it ends.
+func (f *file) parse(text []byte, start bool) error {
 	if len(text) == 0 {
 		f.head, f.columns, f.records = "", nil, nil
 		return nil
 	}
-	columns, records, kept, err := f.split(text)
+	columns, records, kept, err := f.split(text, start)
 	if err != nil {
+		f.unread = true
 		return err
 	}
-	if kept < len(text) {
+	switch {
+	case kept < len(text) && start:
 		f.dropped = string(text[kept:])
 		if err := os.Truncate(f.path, int64(kept)); err != nil {
 			return fault.Data(f.path, "%w", err)
 		}
-	} else if text[len(text)-1] != '\n' {
+		f.unread = true // it has another size
+	case kept < len(text):
+		f.half = string(text[kept:])
+	case text[len(text)-1] != '\n':
 		if err := f.write([]byte("\n")); err != nil {
 			return err
 		}
@@ -166,8 +234,9 @@ func (f *file) parse(text []byte) error {
 	return nil
 }
 
-// split returns the header, the records, and the number of bytes that they take.
-func (f *file) split(text []byte) (columns []string, records []record, kept int, err error) {
+// split returns the header, the records, and the number of bytes that they take. A last line without
+// an end is a record at the start alone.
+func (f *file) split(text []byte, start bool) (columns []string, records []record, kept int, err error) {
 	whole := text[len(text)-1] == '\n'
 	head, body := dataset.CutComments(text)
 	mark := len(head)
@@ -193,6 +262,9 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 			line += bytes.Count(head, []byte("\n"))
 			var one record
 			if one, err = f.record(columns, fields, line); err == nil {
+				if !whole && !start && int(r.InputOffset()) == len(body) {
+					break
+				}
 				records, kept = append(records, one), mark+int(r.InputOffset())
 				continue
 			}
@@ -364,6 +436,10 @@ func (f *file) add(list []record) error {
 
 // write appends bytes, all of them or none.
 func (f *file) write(b []byte) error {
+	if f.half != "" {
+		return fault.Data(f.path, "its last line %q has no end, so that no answer can follow: another program "+
+			"is writing it, or has ended: want its end, or the line removed", f.half)
+	}
 	out, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
 		return fault.Data(f.path, "the answer cannot be written: %w", errors.Unwrap(err))
@@ -383,6 +459,10 @@ func (f *file) write(b []byte) error {
 	if err == nil {
 		f.seen, err = out.Stat()
 	}
+	if err == nil {
+		f.unread = f.unread || f.seen.Size() != f.size+int64(len(b)) // others have appended lines
+		f.size += int64(len(b))
+	}
 	if err = errors.Join(err, out.Close()); err != nil {
 		return fmt.Errorf("%s: the answer cannot be written: %w", f.path, cause(err))
 	}
@@ -398,37 +478,101 @@ func cause(err error) error {
 }
 
 // rewrite removes the records for which drop holds, and adds others, in one step. It adds the
-// columns of answers that the file lacks.
+// columns of answers that the file lacks. What other programs do meanwhile stays: lines that they
+// append are carried over, and a file that an editor has saved is read again.
 func (f *file) rewrite(drop func(r *record) bool, list []record) error {
-	for _, c := range []string{"i", "j", f.answer, "who", "when"} {
-		if !slices.Contains(f.columns, c) {
-			f.columns = append(f.columns, c)
-		}
-	}
-	kept := slices.Clone(f.records)
-	if drop != nil {
-		kept = slices.DeleteFunc(kept, func(r record) bool { return drop(&r) })
-	}
-	kept = append(kept, list...)
-	for k := range kept {
-		kept[k].fields, kept[k].line = f.row(&kept[k]), f.above()+k+2
-	}
-	err := dataset.Atomic(f.path, func(out io.Writer) error {
-		if _, err := io.WriteString(out, f.head); err != nil {
+	err := errChanged
+	for errors.Is(err, errChanged) {
+		f.unread = true
+		if _, err := f.read(false); err != nil {
 			return err
 		}
-		w := csv.NewWriter(out)
-		w.Write(f.columns) // errors stay in w
-		for k := range kept {
-			w.Write(kept[k].fields)
+		f.at("read")
+		if f.half != "" {
+			return f.write(nil) // which says so
 		}
-		w.Flush()
-		return w.Error()
-	})
+		for _, c := range []string{"i", "j", f.answer, "who", "when"} {
+			if !slices.Contains(f.columns, c) {
+				f.columns = append(f.columns, c)
+			}
+		}
+		kept := slices.Clone(f.records)
+		if drop != nil {
+			kept = slices.DeleteFunc(kept, func(r record) bool { return drop(&r) })
+		}
+		kept = append(kept, list...)
+		for k := range kept {
+			kept[k].fields, kept[k].line = f.row(&kept[k]), f.above()+k+2
+		}
+		if err = f.replace(kept); err == nil {
+			f.records = kept
+		}
+	}
 	if err != nil {
 		return err
 	}
-	f.records = kept
-	f.seen, err = os.Stat(f.path)
-	return err
+	f.at("replaced")
+	return f.carry()
+}
+
+// errChanged says that a file was changed while it was to be replaced.
+var errChanged = errors.New("the file has changed")
+
+// replace writes the records, and gives the new file its name unless the old one is no longer as it
+// was read. The old one stays open, so that nothing is lost that reaches it still.
+func (f *file) replace(kept []record) error {
+	text := bytes.NewBufferString(f.head)
+	w := csv.NewWriter(text)
+	w.Write(f.columns) // into memory
+	for k := range kept {
+		w.Write(kept[k].fields)
+	}
+	w.Flush()
+	old, err := f.watched()
+	if err != nil {
+		return err
+	}
+	size := int64(text.Len())
+	err = dataset.Atomic(f.path, func(out io.Writer) error {
+		if _, err := text.WriteTo(out); err != nil {
+			return err
+		}
+		f.at("written")
+		info, err := os.Stat(f.path)
+		if err != nil || !os.SameFile(info, f.seen) || info.Size() < f.size { // an editor has saved it
+			err = errors.Join(err, errChanged)
+		}
+		return err
+	})
+	if err != nil {
+		old.Close()
+		return err
+	}
+	f.former = append(f.former, former{old, f.size})
+	if len(f.former) > mostFormer {
+		f.former[0].file.Close()
+		f.former = f.former[1:]
+	}
+	f.size = size
+	if f.seen, err = os.Stat(f.path); err != nil {
+		return fault.Data(f.path, "%w", cause(err))
+	}
+	f.unread = f.seen.Size() != size
+	return nil
+}
+
+// watched opens the file as it was read; nil on a system that replaces no open file.
+func (f *file) watched() (*os.File, error) {
+	if runtime.GOOS == "windows" {
+		return nil, nil
+	}
+	old, err := os.Open(f.path)
+	if err != nil {
+		return nil, fault.Data(f.path, "%w", cause(err))
+	}
+	if info, err := old.Stat(); err != nil || !os.SameFile(info, f.seen) {
+		old.Close()
+		return nil, errors.Join(err, errChanged)
+	}
+	return old, nil
 }

@@ -147,7 +147,12 @@ func (s *Session) conclude(questions *activelearning.Session, version int) error
 	if s.plan.version != version {
 		return nil
 	}
-	if changed, err := s.links.refresh(); changed || err != nil {
+	release, err := take(s.ctx, s.o.File, s.links.at)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if changed, err := s.links.refresh(); changed || err != nil || s.links.half != "" {
 		s.stale = s.stale || changed // the next answer takes the file over
 		return err
 	}
@@ -159,7 +164,7 @@ func (s *Session) conclude(questions *activelearning.Session, version int) error
 			s.groups.add(l)
 		}
 	}
-	err := s.links.add(list)
+	err = s.links.add(list)
 	s.stale = s.stale || err != nil // the groups know what the file does not have
 	return err
 }

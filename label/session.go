@@ -119,14 +119,7 @@ func New(ctx context.Context, o Options) (*Session, error) {
 	}
 	s.o.Columns = slices.Clone(o.Columns)
 	measure(s.o.Columns, s.n)
-	var err error
-	if s.links, err = openFile(o.File, "link", s.names); err != nil {
-		return nil, err
-	}
-	if s.open, err = openFile(OpenQuestions(o.File), "answer", s.names); err != nil {
-		return nil, err
-	}
-	if err := s.rebuild(); err != nil {
+	if err := s.openFiles(ctx); err != nil {
 		return nil, err
 	}
 	s.ctx, s.stop = context.WithCancel(ctx)
@@ -135,6 +128,23 @@ func New(ctx context.Context, o Options) (*Session, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// openFiles reads the files of answers.
+func (s *Session) openFiles(ctx context.Context) error {
+	release, err := take(ctx, s.o.File, func(string) {})
+	if err != nil {
+		return err
+	}
+	defer release()
+	if s.links, err = openFile(s.o.File, "link", s.names); err != nil {
+		return err
+	}
+	if s.open, err = openFile(OpenQuestions(s.o.File), "answer", s.names); err != nil {
+		s.links.close()
+		return err
+	}
+	return s.rebuild()
 }
 
 // OpenQuestions returns the path of the file of open questions next to a file of answers: pairs
@@ -159,6 +169,14 @@ func (s *Session) people() error {
 func (s *Session) Close() {
 	s.stop()
 	s.work.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.links.former)+len(s.open.former) > 0 {
+		// The last lines of files that were replaced. What cannot be carried over stays there.
+		_ = s.alone(context.Background(), func() error { return nil })
+	}
+	s.links.close()
+	s.open.close()
 }
 
 // Done is closed when a person ends the session on the page, or when the data changed.
@@ -250,6 +268,30 @@ func (s *Session) refresh() error {
 	return nil
 }
 
+// halfPatience is how long a change waits for another program to end the line that it has begun.
+const halfPatience = time.Second
+
+// alone changes the files while no other session does, after it has taken over what other programs
+// have written. If a change fails, the files are what counts.
+func (s *Session) alone(ctx context.Context, change func() error) error {
+	release, err := take(ctx, s.o.File, s.links.at)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = s.refresh()
+	for end := time.Now().Add(halfPatience); err == nil && s.links.half+s.open.half != "" &&
+		time.Now().Before(end); err = s.refresh() {
+		time.Sleep(lockRetry)
+	}
+	if err == nil {
+		s.links.at("refreshed")
+		err = change()
+		s.stale = s.stale || err != nil
+	}
+	return err
+}
+
 // now returns the time of a new answer, later than all others, so that it tells answers apart.
 func (s *Session) now() time.Time {
 	t := time.Now().UTC().Truncate(time.Millisecond)
@@ -280,7 +322,7 @@ type reply struct {
 
 // answer keeps answers that a person gave together. Those that contradict links, or each other, are
 // not kept; the first of them is returned with the links that imply its opposite.
-func (s *Session) answer(who string, list []reply) (*contradiction, error) {
+func (s *Session) answer(who string, list []reply) (first *contradiction, err error) {
 	for _, r := range list {
 		if err := s.check(r.I, r.J, r.Word); err != nil {
 			return nil, err
@@ -288,11 +330,16 @@ func (s *Session) answer(who string, list []reply) (*contradiction, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.refresh(); err != nil {
-		return nil, err
-	}
+	err = s.alone(s.ctx, func() error {
+		first, err = s.keep(who, list)
+		return err
+	})
+	return first, err
+}
+
+// keep is answer while no other session changes the files.
+func (s *Session) keep(who string, list []reply) (first *contradiction, err error) {
 	var kept, skipped []record
-	var first *contradiction
 	when, trial := s.now(), s.groups
 	if len(list) > 1 { // they may contradict each other
 		trial = newGroups(s.n)
@@ -304,7 +351,9 @@ func (s *Session) answer(who string, list []reply) (*contradiction, error) {
 		one := record{i: r.I, j: r.J, word: r.Word, who: who, when: when}
 		switch known := trial.known(r.I, r.J); {
 		case r.Word == unknown:
-			skipped = append(skipped, one)
+			if !slices.ContainsFunc(s.open.records, func(x record) bool { return x.repeats(&one) }) {
+				skipped = append(skipped, one)
+			}
 		case known == r.Word:
 		case known != "":
 			if first == nil {
@@ -390,24 +439,25 @@ func (s *Session) explain(c *contradiction) {
 // settle ends a contradiction. With remove, these earlier answers are withdrawn and the new one is
 // kept, unless others contradict it still. Without, the new one is withdrawn. What one person said
 // and another overruled becomes a disagreement in the file of open questions.
-func (s *Session) settle(who string, r reply, remove []pair) (*contradiction, error) {
+func (s *Session) settle(who string, r reply, remove []pair) (first *contradiction, err error) {
 	if err := s.check(r.I, r.J, r.Word); err != nil || r.Word == unknown {
 		return nil, errRow
 	}
 	s.mu.Lock()
-	if err := s.refresh(); err != nil {
-		s.mu.Unlock()
-		return nil, err
-	}
-	err := s.overrule(who, r, remove)
-	s.mu.Unlock()
-	if err != nil || len(remove) == 0 {
-		return nil, err
-	}
-	return s.answer(who, []reply{r})
+	defer s.mu.Unlock()
+	err = s.alone(s.ctx, func() error {
+		if err := s.overrule(who, r, remove); err != nil || len(remove) == 0 {
+			return err
+		}
+		first, err = s.keep(who, []reply{r})
+		return err
+	})
+	return first, err
 }
 
-// overrule withdraws answers.
+// overrule withdraws answers, and keeps the new one in the same step unless other links contradict
+// it. The disagreements are on disk before anything is removed, so a failure or a crash may leave an
+// answer in both files, and never in none.
 func (s *Session) overrule(who string, r reply, remove []pair) error {
 	var overruled []record
 	if len(remove) == 0 {
@@ -420,8 +470,18 @@ func (s *Session) overrule(who string, r reply, remove []pair) error {
 		return s.open.add(overruled)
 	}
 	gone := func(x *record) bool { return slices.Contains(remove, pairOf(x.i, x.j)) || x.who == byClasses }
+	left := newGroups(s.n)
+	for _, l := range s.given {
+		left.add(l)
+	}
 	for k := range s.links.records {
-		if x := s.links.records[k]; gone(&x) && x.who != who && x.who != byClasses {
+		x := s.links.records[k]
+		if !gone(&x) {
+			left.add(x.link())
+			continue
+		}
+		recorded := func(y record) bool { return y.repeats(&x) && (x.when.IsZero() || y.when.Equal(x.when)) }
+		if x.who != who && x.who != byClasses && !slices.ContainsFunc(s.open.records, recorded) {
 			x.fields = nil
 			if x.when.IsZero() {
 				x.when = s.now()
@@ -429,7 +489,14 @@ func (s *Session) overrule(who string, r reply, remove []pair) error {
 			overruled = append(overruled, x)
 		}
 	}
-	if err := errors.Join(s.open.add(overruled), s.links.rewrite(gone, nil)); err != nil {
+	var kept []record
+	if left.known(r.I, r.J) == "" {
+		kept = []record{{i: r.I, j: r.J, word: r.Word, who: who, when: s.now()}}
+	}
+	if err := s.open.add(overruled); err != nil {
+		return err
+	}
+	if err := s.links.rewrite(gone, kept); err != nil {
 		return err
 	}
 	return s.rebuild()
@@ -437,12 +504,18 @@ func (s *Session) overrule(who string, r reply, remove []pair) error {
 
 // undo removes the last answer of a person, and asks about its pair again. It returns false if
 // there is none.
-func (s *Session) undo(who string) (bool, error) {
+func (s *Session) undo(who string) (found bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.refresh(); err != nil {
-		return false, err
-	}
+	err = s.alone(s.ctx, func() error {
+		found, err = s.withdraw(who)
+		return err
+	})
+	return found, err
+}
+
+// withdraw is undo while no other session changes the files.
+func (s *Session) withdraw(who string) (bool, error) {
 	var last record
 	for _, f := range []*file{s.links, s.open} {
 		for k := range f.records {
