@@ -104,6 +104,16 @@ func TestHosts(t *testing.T) {
 	o := blobs(t, 30, filepath.Join(t.TempDir(), "links.csv"))
 	o.Hosts = []string{"192.168.1.5:8000"}
 	s := start(t, o)
+	code, _, _ := request(s, "POST", "/"+annKey+"/undo", "{}", "Host", o.Hosts[0], "Content-Type",
+		"application/json", "Origin", "x://"+o.Hosts[0]+"/x")
+	if code != 403 {
+		t.Errorf("an origin of another scheme: status %d, want 403", code)
+	}
+	code, _, _ = request(s, "POST", "/"+annKey+"/answer", `{"i":0,"j":1,"answer":"must"}}`, "Host", o.Hosts[0],
+		"Content-Type", "application/json")
+	if code != 400 || len(s.links.records) > 0 {
+		t.Errorf("a body with more behind it: status %d, want 400", code)
+	}
 	for host, want := range map[string]int{"192.168.1.5:8000": 200, "192.168.1.5:8001": 421,
 		"127.0.0.1:8000": 421, "evil.example": 421} {
 		if code, _, _ := request(s, "GET", "/"+benKey+"/state", "", "Host", host); code != want {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
@@ -279,19 +280,19 @@ var (
 
 // serve writes the picture of a row.
 func (m *Images) serve(w http.ResponseWriter, row int) error {
-	path := filepath.FromSlash(m.path(row))
-	info, err := m.root.Stat(path) // before it is opened: opening a pipe would wait
+	// Opening a pipe would wait for its other end, unless it is opened so that nothing waits.
+	f, err := m.root.OpenFile(filepath.FromSlash(m.path(row)), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return errImage
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		return errImage
 	}
 	if info.Size() > imageBytes {
 		return errType
 	}
-	f, err := m.root.Open(path)
-	if err != nil {
-		return errImage
-	}
-	defer f.Close()
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -7,6 +7,7 @@ import itertools
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from typing import Any
 
@@ -46,8 +47,9 @@ def label(
     text : str, default=None
         A column of show that is a text: different words are marked.
     output : str or path-like, default=None
-        The .csv file of answers. If it exists, the session resumes. If None, answers are in the
-        returned links alone.
+        The .csv file of answers. If it exists, the session resumes. If None, answers are in a
+        temporary file, whose path goes to standard error, and which is removed when they are
+        returned.
     browser : bool, default=True
         Whether to open a browser.
     command : str, default=None
@@ -63,7 +65,7 @@ def label(
     FileNotFoundError
         If the command is missing.
     RuntimeError
-        If the command fails. The message is its own.
+        If the command fails. The message is its own, and names the file of answers, which stays.
     """
     program = command or shutil.which("mustlink")
     if program is None:
@@ -76,8 +78,10 @@ def label(
     if text is not None and text not in shown:
         raise ValueError(f"text is {text!r}: want a column of show")
     with tempfile.TemporaryDirectory() as folder:
-        data, answers = os.path.join(folder, "rows.csv"), os.path.join(folder, "links.csv") if output is None else os.fspath(output)
+        data = os.path.join(folder, "rows.csv")
         names = _write(data, points, shown)
+        kept = tempfile.mkdtemp(prefix="mustlink-label-") if output is None else None
+        answers = os.path.join(kept, "links.csv") if kept is not None else os.fspath(output)
         line = [program, "label", "-i", data, "-o", answers]
         for name in names.values():
             line += ["--show", _quoted(name), "--type", name + "=drop"]
@@ -87,8 +91,18 @@ def label(
             line += ["--images", os.path.abspath(images)]
         if not browser:
             line.append("--no-browser")
-        _run(line)
-        return _read(answers, rows.pop())
+        try:
+            _run(line, None if kept is None else f"mustlink: the answers are in {answers}")
+            links = _read(answers, rows.pop())
+        except RuntimeError as error:
+            if not os.path.exists(answers):
+                if kept is not None:
+                    shutil.rmtree(kept)
+                raise
+            raise RuntimeError(f"{error}; the answers are in {answers}") from None
+        if kept is not None:
+            shutil.rmtree(kept)
+        return links
 
 
 def _columns(table: Any, what: str) -> dict[str, list]:
@@ -132,12 +146,15 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _run(line: list[str]) -> None:
-    """Run the command until the session ends."""
+def _run(line: list[str], note: str | None) -> None:
+    """Run the command until the session ends, and print a note below the address of the page."""
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             for printed in process.stdout:
                 print(printed, end="", flush=True)
+                if note is not None:
+                    print(note, file=sys.stderr, flush=True)
+                    note = None
             process.wait()
         except KeyboardInterrupt:
             process.terminate()

@@ -6,6 +6,8 @@ import contextlib
 import io
 import json
 import os
+import shutil
+import signal
 import tempfile
 import threading
 import time
@@ -23,9 +25,18 @@ COMMAND = os.environ.get("MUSTLINK_COMMAND")
 class Page:
     """A call of label in a thread, and its page."""
 
+    @classmethod
+    def of(cls, run):
+        page = cls.__new__(cls)
+        page._start(run)
+        return page
+
     def __init__(self, *args, **options):
+        self._start(lambda: self._run(args, options))
+
+    def _start(self, run):
         self.printed, self.links = io.StringIO(), None
-        self.thread = threading.Thread(target=self._run, args=(args, options), daemon=True)
+        self.thread = threading.Thread(target=run, daemon=True)
         self.redirected = contextlib.redirect_stdout(self.printed)
         self.redirected.__enter__()
         self.thread.start()
@@ -68,6 +79,34 @@ class Label(unittest.TestCase):
             links = page.end()
             self.assertEqual([(*sorted(p), s) for p, s in zip(links.pairs.tolist(), links.signs)], [(min(i, j), max(i, j), s) for i, j, s in want])
             self.assertEqual(links.n_samples, len(X))
+
+    def test_killed(self):
+        X, _ = blobs()
+        with tempfile.TemporaryDirectory() as folder:
+            command, number = os.path.join(folder, "mustlink"), os.path.join(folder, "number")
+            with open(command, "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\necho $$ > '{number}'\nexec '{COMMAND}' \"$@\"\n")
+            os.chmod(command, 0o755)
+            noted, failed = io.StringIO(), []
+
+            def run():
+                try:
+                    mustlink.label(X, browser=False, command=command)
+                except RuntimeError as error:
+                    failed.append(str(error))
+
+            with contextlib.redirect_stderr(noted):
+                page = Page.of(run)
+                page.send("answer", {"i": 0, "j": 1, "answer": "cannot"})
+                with open(number, encoding="utf-8") as file:
+                    os.kill(int(file.read()), signal.SIGKILL)
+                page.thread.join(60)
+                page.redirected.__exit__(None, None, None)
+            path = noted.getvalue().strip().rpartition(" ")[2]
+            with open(path, encoding="utf-8") as file:
+                self.assertIn("\n0,1,cannot,", file.read())
+            self.assertIn(path, failed[0])
+            shutil.rmtree(os.path.dirname(path))
 
     def test_resumes(self):
         X, _ = blobs()

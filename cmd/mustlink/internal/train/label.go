@@ -10,6 +10,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -141,7 +142,8 @@ func (c *labelCommand) checkShare() error {
 		return nil
 	}
 	host, port, err := net.SplitHostPort(c.share)
-	if ip := net.ParseIP(host); err != nil || host == "" || port == "" || ip != nil && ip.IsUnspecified() {
+	if ip, _ := netip.ParseAddr(host); err != nil || host == "" || port == "" ||
+		ip.WithZone("").Unmap().IsUnspecified() {
 		return usage.Errorf(
 			"--share is %q: want an address of this machine that others reach, with a port: 192.168.1.5:8000",
 			c.share)
@@ -225,6 +227,9 @@ func (c *labelCommand) listen(o *label.Options) (net.Listener, error) {
 		_, port, _ := net.SplitHostPort(server.Addr().String())
 		host, _, _ := net.SplitHostPort(c.share)
 		o.Hosts = []string{net.JoinHostPort(host, port)}
+		if port == "80" { // which browsers leave out
+			o.Hosts = append(o.Hosts, strings.TrimSuffix(o.Hosts[0], ":80"))
+		}
 	}
 	for _, name := range c.people {
 		o.People = append(o.People, label.Person{Name: strings.TrimSpace(name), Key: rand.Text()})
