@@ -234,8 +234,8 @@ func (f *file) parse(text []byte, start bool) error {
 	return nil
 }
 
-// split returns the header, the records, and the number of bytes that they take. A last line without
-// an end is a record at the start alone.
+// split returns the header, the records, and the number of bytes that they take. A last line
+// without an end is a record at the start alone.
 func (f *file) split(text []byte, start bool) (columns []string, records []record, kept int, err error) {
 	whole := text[len(text)-1] == '\n'
 	head, body := dataset.CutComments(text)

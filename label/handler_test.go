@@ -109,8 +109,8 @@ func TestHosts(t *testing.T) {
 	if code != 403 {
 		t.Errorf("an origin of another scheme: status %d, want 403", code)
 	}
-	code, _, _ = request(s, "POST", "/"+annKey+"/answer", `{"i":0,"j":1,"answer":"must"}}`, "Host", o.Hosts[0],
-		"Content-Type", "application/json")
+	code, _, _ = request(s, "POST", "/"+annKey+"/answer", `{"i":0,"j":1,"answer":"must"}}`, "Host",
+		o.Hosts[0], "Content-Type", "application/json")
 	if code != 400 || len(s.links.records) > 0 {
 		t.Errorf("a body with more behind it: status %d, want 400", code)
 	}

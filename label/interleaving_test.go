@@ -54,8 +54,8 @@ func begin(program func(at func(point string))) *process {
 	return p
 }
 
-// interleave runs programs in the order that choices give, and after these the first that can go on.
-// It returns how many could go on at each step. The program dying, -1 for none, crashes at its
+// interleave runs programs in the order that choices give, and after these the first that can go
+// on. It returns how many could go on at each step. The program dying, -1 for none, crashes at its
 // step-th turn.
 func interleave(choices []int, dying, step int, programs ...func(at func(string))) (could []int) {
 	var all []*process
@@ -120,7 +120,7 @@ func everyOrder(run func(choices []int) (could []int)) (orders int) {
 	}
 }
 
-// bare is a session of ten rows about a file that asks nothing by itself.
+// bare is a session of ten rows about a file that chooses no questions.
 func bare(path string, at func(string)) (*Session, error) {
 	s := &Session{o: Options{File: path}, n: 10, names: newNames(10, nil, 0), ctx: context.Background(),
 		stop: func() {}}
@@ -151,8 +151,8 @@ func records(path string) (list []string, err error) {
 }
 
 // Whatever the order in which two sessions and a program that appends lines take their steps, every
-// line of that program and every answer that was not undone is in the file exactly once, and what was
-// undone is not.
+// line of that program and every answer that was not undone is in the file exactly once, and what
+// was undone is not.
 func TestEveryOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "links.csv")
 	want := []string{"0 1 must other", "2 3 must other", "4 5 must ben", "i j link who"}
@@ -335,7 +335,8 @@ func TestCrashAtEveryStep(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, line := range []string{"0 1 must ann", "2 3 must ann", "4 5 must ann", "8 9 must ben"} {
+				for _, line := range []string{"0 1 must ann", "2 3 must ann", "4 5 must ann",
+					"8 9 must ben"} {
 					if !slices.Contains(got, line) {
 						t.Errorf("step %d: %q lack %q", step, got, line)
 					}
@@ -377,7 +378,8 @@ func TestHalfLineOfAnotherProgram(t *testing.T) {
 	if _, err := f.WriteString("1,4,must,other,2026-01-"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.answer("ann", []reply{{2, 5, must}}); err == nil || !strings.Contains(err.Error(), "has no end") {
+	_, err = s.answer("ann", []reply{{2, 5, must}})
+	if err == nil || !strings.Contains(err.Error(), "has no end") {
 		t.Errorf("an answer behind half a line: %v", err)
 	}
 	done := make(chan error)
@@ -400,7 +402,7 @@ func TestHalfLineOfAnotherProgram(t *testing.T) {
 }
 
 // The answer of another person stays if it cannot be recorded that it was overruled, and later
-// answers about the pair are told why they contradict it.
+// answers about the pair learn why they contradict it.
 func TestDisagreementThatCannotBeKept(t *testing.T) {
 	s := started(t, 60)
 	give(t, s, "ben", reply{0, 1, must})

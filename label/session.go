@@ -456,8 +456,8 @@ func (s *Session) settle(who string, r reply, remove []pair) (first *contradicti
 }
 
 // overrule withdraws answers, and keeps the new one in the same step unless other links contradict
-// it. The disagreements are on disk before anything is removed, so a failure or a crash may leave an
-// answer in both files, and never in none.
+// it. The disagreements are on disk before anything is removed, so a failure or a crash may leave
+// an answer in both files, and never in none.
 func (s *Session) overrule(who string, r reply, remove []pair) error {
 	var overruled []record
 	if len(remove) == 0 {
