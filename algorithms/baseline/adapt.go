@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -67,11 +68,16 @@ const (
 // a tenth of the variance of a direction, as rows far from the origin have nearly equal lengths,
 // too. Rows equal to the mean, up to rounding, stay 0.
 //
+// With Smooth, rows are drawn to the average of their nearest training rows, which needs no links:
+// fitted.Averaged has the formula. The model then holds the coordinates of up to 8000 training
+// rows, and no program but this one computes it.
+//
 // The fields are the parameters of the method. [AdaptDefaults] returns the defaults.
 type Adapt struct {
 	Unit    AdaptUnit `json:"unit" param:"unit" default:"auto" choices:"auto (if they are embeddings),yes,no" help:"whether rows and coordinates are scaled to unit length"`
 	Dims    int       `json:"dims" param:"dims" zero:"all, at most 128 at unit length" help:"number of directions, those of the largest ratios of total to within-class variance"`
 	RankTol float64   `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
+	Smooth  int       `json:"smooth" param:"smooth" zero:"none" range:">= 1, <= 1000" help:"number of training rows, the nearest ones, whose average is added to each row; at most 8000 rows are stored for that"`
 }
 
 // AdaptDefaults returns auto, and all directions or 128.
@@ -89,7 +95,7 @@ type AdaptLearner = learner.Learner[Adapt]
 // DecodeAdapt returns the model that Encode stored in f. An unusable tensor or part of the header
 // is a *fault.DataError.
 func DecodeAdapt(f *model.File) (*AdaptModel, error) {
-	return fitted.Decode[Adapt](AdaptMethod, f, fitted.ReadDirected)
+	return fitted.Decode[Adapt](AdaptMethod, f, fitted.ReadAveraged)
 }
 
 // Rules returns what the method requires of its input.
@@ -128,8 +134,19 @@ func (p Adapt) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 	if s.unit != nil {
 		m = fitted.NewDirected(*s.unit, m, fitted.Unit{Least: negligible * length})
 	}
+	if p.Smooth > 0 {
+		rows := sampling.Some(f.Dense.N, supportRows, f.Seed)
+		support, err := m.Embed(ctx, f.Eng, f.Dense.Select(rows))
+		if err != nil {
+			return nil, err
+		}
+		m = fitted.Averaged(m, support, min(p.Smooth, len(rows)))
+	}
 	return fitted.New(m, p, f.Direct()), nil
 }
+
+// supportRows is the largest number of rows that an average is taken over.
+const supportRows = 8000
 
 // space has the rows in which Adapt learns. These are y, or the principal coordinates of y if it
 // has more features than rows.
