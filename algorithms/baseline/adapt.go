@@ -99,7 +99,9 @@ func DecodeAdapt(f *model.File) (*AdaptModel, error) {
 }
 
 // Rules returns what the method requires of its input.
-func (Adapt) Rules() learner.Rules { return learner.Rules{About: AdaptAbout, Needs: learner.MustLinks} }
+func (Adapt) Rules() learner.Rules {
+	return learner.Rules{About: AdaptAbout, Needs: learner.MustLinks, Pairs: true}
+}
 
 // embeddingDims is the number of directions that are kept of embeddings, for size alone.
 const embeddingDims = 128
@@ -161,9 +163,12 @@ type space struct {
 
 func (p Adapt) space(ctx context.Context, eng *engine.Engine, x *points.Dense) (*space, error) {
 	small := min(x.N, x.D)
-	need := 6 * engine.MatrixBytes(small, small)
+	need := 6*engine.MatrixBytes(small, small) + 2*engine.MatrixBytes(min(x.N, scatterRows), x.D)
 	if x.D > x.N {
 		need += engine.MatrixBytes(x.N, x.D)
+	}
+	if p.Smooth > 0 {
+		need += engine.MatrixBytes(min(x.N, supportRows), x.D)
 	}
 	if err := eng.Check(fmt.Sprintf("adapt on %d points of %d features", x.N, x.D), need,
 		"use fewer features or points"); err != nil {
