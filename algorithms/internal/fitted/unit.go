@@ -50,7 +50,11 @@ func NewDirected(before Unit, m *Map, after Unit) *Map {
 
 // Directed reports whether coordinates have unit length.
 func (m *Map) Directed() bool {
-	_, is := m.Inner().form.(*directed)
+	form := m.Inner().form
+	if a, is := form.(*averaged); is {
+		form = a.form
+	}
+	_, is := form.(*directed)
 	return is
 }
 
