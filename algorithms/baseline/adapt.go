@@ -87,8 +87,8 @@ func AdaptDefaults() Adapt { return param.Default[Adapt]() }
 type AdaptModel = fitted.Model[Adapt]
 
 // AdaptLearner learns from n dense points of d features and the must-links between them, some of
-// which join points that differ. The result has the type *[AdaptModel]. Cost: n d^2 flops, m d^2 for
-// m must-links, and the eigendecompositions of two matrices of order d, or n if that is less.
+// which join points that differ. The result has the type *[AdaptModel]. Cost: n d^2 flops, m d^2
+// for m must-links, and the eigendecompositions of two matrices of order d, or n if that is less.
 // Memory: some matrices of order d, and a copy of the points if these are fewer than d.
 type AdaptLearner = learner.Learner[Adapt]
 

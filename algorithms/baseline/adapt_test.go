@@ -225,7 +225,8 @@ func squaredLength(row []float64) (sum float64) {
 }
 
 // wantDistances compares the squared distances of all pairs of rows with those of coordinates.
-func wantDistances(t *testing.T, what string, m algorithms.Model, x points.Points, z [][]float64, tol float64) {
+func wantDistances(t *testing.T, what string, m algorithms.Model, x points.Points, z [][]float64,
+	tol float64) {
 	t.Helper()
 	var pairs [][2]int
 	for i := range z {
@@ -246,8 +247,8 @@ func wantDistances(t *testing.T, what string, m algorithms.Model, x points.Point
 	}
 }
 
-// TestAdaptIsItsDefinition compares the metric, which is found by a Cholesky factor and, of few rows,
-// in principal coordinates, with loops over the formulas and the symmetric root of T.
+// TestAdaptIsItsDefinition compares the metric, which is found by a Cholesky factor and, of few
+// rows, in principal coordinates, with loops over the formulas and the symmetric root of T.
 func TestAdaptIsItsDefinition(t *testing.T) {
 	for _, c := range []struct {
 		name             string
@@ -342,11 +343,12 @@ func TestAdaptWithMuchEvidence(t *testing.T) {
 			for b := range 5 {
 				within, total := 0.0, 0.0
 				for _, l := range large {
-					within += (y.At(l.I, a) - y.At(l.J, a)) * (y.At(l.I, b) - y.At(l.J, b)) / float64(2*len(large))
+					within += (y.At(l.I, a) - y.At(l.J, a)) * (y.At(l.I, b) - y.At(l.J, b))
 				}
 				for i := range x.N {
 					total += y.At(i, a) * y.At(i, b) / float64(x.N)
 				}
+				within /= float64(2 * len(large))
 				if a == b { // mu within, and mu^2 in total
 					within, total = within/math.Sqrt(total)-1, 0
 				}
@@ -577,17 +579,19 @@ func TestAdaptBadInput(t *testing.T) {
 		x      points.Points
 		set    *links.Set
 	}{
-		"no links":  {nothing, x, enginetest.Links(t, 40, nil)},
-		"no must":   {nothing, x, enginetest.Links(t, 40, []links.Link{links.NewLink(0, 1, links.Cannot)})},
-		"equal":     {nothing, equal, one},
-		"dims":      {func(p *Adapt) { p.Dims = -1 }, x, set},
-		"rank_tol":  {func(p *Adapt) { p.RankTol = 1 }, x, set},
-		"unit":      {func(p *Adapt) { p.Unit = "maybe" }, x, set},
-		"smooth":    {func(p *Adapt) { p.Smooth = -2 }, x, set},
-		"one place": {func(p *Adapt) { p.Unit = AdaptYes }, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set},
+		"no links": {nothing, x, enginetest.Links(t, 40, nil)},
+		"no must":  {nothing, x, enginetest.Links(t, 40, []links.Link{links.NewLink(0, 1, links.Cannot)})},
+		"equal":    {nothing, equal, one},
+		"dims":     {func(p *Adapt) { p.Dims = -1 }, x, set},
+		"rank_tol": {func(p *Adapt) { p.RankTol = 1 }, x, set},
+		"unit":     {func(p *Adapt) { p.Unit = "maybe" }, x, set},
+		"smooth":   {func(p *Adapt) { p.Smooth = -2 }, x, set},
+		"one place": {func(p *Adapt) { p.Unit = AdaptYes },
+			&points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set},
 		"no spread": {nothing, &points.Dense{N: 40, D: 4, Data: slices.Repeat([]float64{7}, 160)}, set},
-		"large":     {nothing, &points.Dense{N: 40, D: 1, Data: append([]float64{1e200, -1e200}, make([]float64, 38)...)}, one},
-		"rows":      {nothing, x.Select([]int{1, 2}), set},
+		"large": {nothing,
+			&points.Dense{N: 40, D: 1, Data: append([]float64{1e200, -1e200}, make([]float64, 38)...)}, one},
+		"rows": {nothing, x.Select([]int{1, 2}), set},
 	} {
 		l := AdaptLearner{Params: AdaptDefaults()}
 		c.change(&l.Params)
@@ -601,7 +605,8 @@ func TestAdaptBadInput(t *testing.T) {
 		t.Errorf("within 20 kB: %v", err)
 	}
 	wide, few := adaptRows(t, 40, 3000, 9, false, 9)
-	if _, err := (AdaptLearner{Params: AdaptDefaults()}).Fit(ctx, tight, wide, few); !errors.As(err, &memory) {
+	if _, err := (AdaptLearner{Params: AdaptDefaults()}).Fit(ctx, tight, wide, few); !errors.As(err,
+		&memory) {
 		t.Errorf("3000 features within 20 kB: %v", err)
 	}
 	if m := adaptFitted(t, nothing, wide, few); m.Dim() != 39 {
@@ -615,8 +620,8 @@ func TestAdaptBadInput(t *testing.T) {
 	}
 }
 
-// TestShrink: rca and xrca with shrinkage whiten (1 - a) C + a tr(C)/q I, and are what they are with
-// the eps_rel that it stands for, times a constant.
+// TestShrink: rca and xrca with shrinkage whiten (1 - a) C + a tr(C)/q I, and are what they are
+// with the eps_rel that it stands for, times a constant.
 func TestShrink(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 60, 4, 12, 3)
 	must := 0

@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Map is a map to coordinates: a [Linear], a [Unit], an [Expansion], a [Residual], a [Chain], a [Sum]
-// or a [Lookup]. Maps share the memory of the model that they describe: do not change them.
+// Map is a map to coordinates: a [Linear], a [Unit], an [Expansion], a [Residual], a [Chain], a
+// [Sum] or a [Lookup]. Maps share the memory of the model that they describe: do not change them.
 type Map interface {
 	// Dim returns the number of coordinates.
 	Dim() int
@@ -50,8 +50,8 @@ type Linear struct {
 	Mean []float64   // length d
 }
 
-// Unit is the map y = (x - Center) / max(|x - Center|, Least): vectors at unit length, but for those
-// that are shorter than Least.
+// Unit is the map y = (x - Center) / max(|x - Center|, Least): vectors at unit length, but for
+// those that are shorter than Least.
 type Unit struct {
 	Size   int       // the number of features, and of coordinates
 	Center []float64 // Size values, nil for zeros

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// averaged is a map beside its average over the nearest of some stored coordinates.
+// averaged is a map with its average over the nearest of some stored coordinates.
 type averaged struct {
 	form
 	support blas.Matrix // numbers of single precision
