@@ -12,6 +12,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -492,8 +493,12 @@ func TestAdaptIsStored(t *testing.T) {
 			}
 			for i := range 3 {
 				y, err := m.Embed(ctx, enginetest.New(t, 1), x.Select([]int{17 * i}))
-				if err != nil || !slices.Equal(y.Row(0), want.Row(17*i)) {
-					t.Errorf("unit=%s smooth=%d: row %d alone differs (%v)", unit, smooth, 17*i, err)
+				if err != nil {
+					t.Fatal(err)
+				}
+				off := math.Sqrt(enginetest.SquaredDistance(y.Row(0), want.Row(17*i)))
+				if off > 0 && (backends.Default() != "netlib" || !(off < 1e-12)) { // as OpenBLAS sums by shape
+					t.Errorf("unit=%s smooth=%d: row %d alone differs by %g", unit, smooth, 17*i, off)
 				}
 			}
 			narrow, err := points.Narrow(x)
