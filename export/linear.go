@@ -56,8 +56,11 @@ func newLinear(m *mustlink.Model, limits Limits, matrices func(d, dim float64) f
 		return nil, err
 	}
 	if !isLinear(s.formula) || s.rules.Terms != nil {
-		return nil, &fault.ParamError{Param: "method of the model", Value: s.Model.Method(),
-			Want: "one with a linear map, such as itml or rca without a kernel: export others as .onnx"}
+		want := "one with a linear map, such as itml or rca without a kernel: export others as .onnx"
+		if hasUnit(s.formula) {
+			want = "one with a linear map, which coordinates at unit length are not: export it as .onnx"
+		}
+		return nil, &fault.ParamError{Param: "method of the model", Value: s.Model.Method(), Want: want}
 	}
 	l := &linear{source: s}
 	for j, r := range s.rules.Columns {
@@ -99,6 +102,16 @@ func isLinear(m formula.Map) bool {
 		}
 	}
 	return true
+}
+
+// hasUnit reports whether a map scales vectors to unit length.
+func hasUnit(m formula.Map) bool {
+	for part := range formula.All(m) {
+		if _, is := part.(*formula.Unit); is {
+			return true
+		}
+	}
+	return false
 }
 
 // affine returns a linear map as w (x - mean) - offset.

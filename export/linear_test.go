@@ -47,7 +47,7 @@ func (l linearMap) of(f []float64) []float64 {
 // linearModels are models with linear maps, those of kernels among them.
 var linearModels = [][]string{
 	{"rca"}, {"itml"}, {"lmnn", "unscaled"}, {"lleratio", "mode=linear"}, {"kpca", "kernel=linear"},
-	{"krca", "kernel=linear", "dims=3", "form=cholesky"},
+	{"krca", "kernel=linear", "dims=3", "form=cholesky"}, {"adapt"},
 }
 
 // TestJSON compares coordinates and distances of the description with those of the model.
@@ -107,6 +107,12 @@ func TestNotLinear(t *testing.T) {
 			p.fit(t, "krca"), export.Limits{}),
 		`method of the model is "itml": want one with a linear map`: export.SQL(&bytes.Buffer{},
 			p.fit(t, "itml", "kernel=cosine"), export.Postgres, export.Limits{}),
+		`method of the model is "adapt": want one with a linear map, which coordinates at unit`: export.JSON(
+			&bytes.Buffer{}, p.fit(t, "adapt", "unit=yes"), export.Limits{}),
+		`method of the model is "adapt": want one with a linear map, which coordinates at`: export.SQL(
+			&bytes.Buffer{}, p.fit(t, "adapt", "unit=yes"), export.Postgres, export.Limits{}),
+		`method of the model is "adapt": want one with a formula for new rows (with smooth=0`: onnxError(
+			p.fit(t, "adapt", "smooth=5"), export.ONNXOptions{}),
 		`columns of the model is "without names": want names`: export.SQL(&bytes.Buffer{},
 			p.fit(t, "rca"), export.Postgres, export.Limits{}),
 		`dialect is "oracle": want one of postgres`: export.SQL(&bytes.Buffer{},
@@ -187,7 +193,8 @@ func TestOffsetRuntime(t *testing.T) {
 
 // unscaledOffsets are methods that are also fitted to the numbers as they are.
 var unscaledOffsets = [][]string{
-	{"rca"}, {"xrca"}, {"lfda"}, {"covariance"}, {"itml"}, {"lmnn"}, {"mmc"}, {"raw"}, {"lleratio"},
+	{"rca"}, {"xrca"}, {"adapt"}, {"adapt", "unit=yes"}, {"lfda"}, {"covariance"}, {"itml"}, {"lmnn"},
+	{"mmc"}, {"raw"}, {"lleratio"},
 	{"krca", "dims=4"}, {"gml"}, {"llma"}, {"parts"},
 	{"kpca", "kernel=exp:width=2"}, {"kpca", "kernel=poly:degree=2"}, {"kpca", "kernel=cosine"},
 	{"kpca", "kernel=linear"}, {"krca", "kernel=linear"},

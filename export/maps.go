@@ -32,6 +32,10 @@ func (g *graph) newCoordinates(m formula.Map, x value) value {
 			x = g.sub(x, g.row(m.Mean))
 		}
 		return g.transposedProduct(1, x, g.matrix(m.W), "")
+	case *formula.Unit:
+		x = g.less(x, m.Center)
+		length := g.op("Sqrt", []value{g.squares(x)})
+		return g.op("Div", []value{x, g.op("Max", []value{length, g.scalar(m.Least)})})
 	case *formula.Expansion:
 		return g.expansion(m, x)
 	case *formula.Residual:
@@ -220,6 +224,8 @@ func elements(m formula.Map) (sum float64) {
 		switch part := part.(type) {
 		case *formula.Linear:
 			sum += size(part.W)
+		case *formula.Unit:
+			sum += float64(len(part.Center))
 		case *formula.Expansion:
 			sum += values(part.Support) + size(part.V)
 		case *formula.Residual:

@@ -138,7 +138,9 @@ var exportable = [][]string{
 	{"kpca", "kernel=exp:width=1@cosine", "dims=3"}, {"kpca", "kernel=cosine@rbf:sigma=2", "dims=3"},
 	{"itml"}, {"itml", "kernel=rbf:sigma=mean"}, {"itml", "kernel=exp:width=2"},
 	{"itml", "kernel=poly:degree=3,coef=1,scale=0.1"}, {"itml", "unscaled"},
-	{"rca"}, {"rca", "kernel=rbf:sigma=mean"}, {"xrca"}, {"dca"}, {"dca", "kernel=rbf:sigma=mean"}, {"mmc"},
+	{"rca"}, {"rca", "kernel=rbf:sigma=mean"}, {"xrca"},
+	{"adapt"}, {"adapt", "unit=yes"}, {"adapt", "unit=yes", "dims=3", "kernel=rbf:sigma=mean"},
+	{"dca"}, {"dca", "kernel=rbf:sigma=mean"}, {"mmc"},
 	{"lmnn"}, {"nca"}, {"lsml"}, {"scml"}, {"lfda"}, {"sdml"},
 	{"mlkr"}, {"covariance"}, {"raw"}, {"xiang"}, {"llma"}, {"parts"}, {"npkl"}, {"blend"},
 }

@@ -6,6 +6,7 @@ package baseline
 
 // The names of the methods in the catalog and in model files.
 const (
+	AdaptMethod      = "adapt"
 	CovarianceMethod = "covariance"
 	DCAMethod        = "dca"
 	LFDAMethod       = "lfda"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline"
@@ -43,6 +44,43 @@ func ExampleRCA() {
 
 // The second feature varies within the classes. The metric must ignore it, although it is ten times
 // as wide.
+func ExampleAdapt() {
+	ctx := context.Background()
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := &points.Dense{N: 8, D: 2, Data: []float64{
+		0, 1, 0.2, 5, -0.1, 9, 0.1, 14, // one class: near 0 in the first feature, anything in the second
+		1, 0, 1.2, 6, 0.9, 8, 1.1, 15, // the other one
+	}}
+	for _, weight := range []float64{1e-9, 10, 100, 1000} {
+		var list []links.Link
+		for _, i := range []int{0, 1, 4, 5} {
+			list = append(list, links.Link{I: i, J: i + 2, Sign: links.Must, Weight: weight})
+		}
+		set, err := links.New(8, list)
+		if err != nil {
+			log.Fatal(err)
+		}
+		model, err := baseline.AdaptLearner{Params: baseline.AdaptDefaults()}.Fit(ctx, eng, x, set)
+		if err != nil {
+			log.Fatal(err)
+		}
+		squared, err := model.Distances(ctx, eng, x, [][2]int{{0, 3}, {0, 4}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("weight %g: the other class is %.2g times as far as the own one\n", weight,
+			math.Sqrt(squared[1]/squared[0]))
+	}
+	// Output:
+	// weight 1e-09: the other class is 0.11 times as far as the own one
+	// weight 10: the other class is 0.32 times as far as the own one
+	// weight 100: the other class is 2.3 times as far as the own one
+	// weight 1000: the other class is 3.8 times as far as the own one
+}
+
 func ExampleXRCA() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

@@ -62,6 +62,33 @@ type RCA struct {
 	// Robust changes nothing unless must-links join the points of a cannot-link. Then it leaves out
 	// must-links that cannot-links and nearest neighbors contradict. The paper's method uses all.
 	Robust bool `json:"robust,omitempty" param:"robust" default:"true" help:"true leaves out must-links that cannot-links and neighbors contradict; false uses all, as in the paper"`
+	Shrinkage
+}
+
+// Shrinkage is a parameter of methods that whiten the covariance C within chunklets: with Shrink,
+// they whiten
+//
+//	(1 - a) C + a tr(C)/q I,   a = q / (q + m)
+//
+// instead of C + eps I, where q directions vary and m is the number of must-links that no others
+// imply, the rows in chunklets minus their number. It is the prior of [Adapt], worth q must-links,
+// and its eps is q/m of the mean variance.
+type Shrinkage struct {
+	Shrink bool `json:"shrink,omitempty" param:"shrink" help:"true regularizes by a prior worth a must-link for each direction, instead of eps_rel"`
+}
+
+// regularized returns the eps_rel that shrinkage stands for, and the number that scales whitened
+// points; without shrinkage the given eps_rel and 1.
+func (s Shrinkage) regularized(epsRel float64, q int, chunklets [][]int) (relative, scale float64) {
+	if !s.Shrink {
+		return epsRel, 1
+	}
+	must := -len(chunklets)
+	for _, c := range chunklets {
+		must += len(c)
+	}
+	relative = float64(q) / float64(must)
+	return relative, math.Sqrt(1 + relative) // 1/(1-a) = 1 + q/m
 }
 
 // RCADefaults returns eps_rel = 1e-6, all dimensions, rank_tol = 1e-10 and robust.
@@ -150,7 +177,8 @@ func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense,
 	for i := range x.D {
 		trace += c.At(i, i)
 	}
-	eps := p.EpsRel * trace / float64(x.D)
+	relative, scale := p.regularized(p.EpsRel, x.D, chunklets)
+	eps := relative * trace / float64(x.D)
 	for i := range x.D {
 		c.Set(i, i, c.At(i, i)+eps)
 		clear(c.Row(i)[i+1:])
@@ -162,6 +190,9 @@ func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense,
 	least := (1/size - eps) * float64(rows) / float64(x.N)
 	if !(least > max(p.RankTol, 1e-12)*total) {
 		return m, false, nil
+	}
+	if p.Shrink {
+		eng.Backend().Kernels().Scale(scale, c.Data)
 	}
 	return fitted.NewLinear(RCAMethod, mean, c), true, ctx.Err()
 }
@@ -216,10 +247,11 @@ func (p RCA) whitening(ctx context.Context, eng *engine.Engine, projected blas.M
 		return blas.Matrix{},
 			fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
 	}
-	eps := p.EpsRel * trace / float64(q)
+	relative, scale := p.regularized(p.EpsRel, q, chunklets)
+	eps := relative * trace / float64(q)
 	scaled := blas.NewMatrix(q, q)
 	for i, v := range values {
-		factor := 1 / math.Sqrt(max(0, v)+eps)
+		factor := scale / math.Sqrt(max(0, v)+eps)
 		for j, c := range u.Row(i) {
 			scaled.Set(i, j, factor*c)
 		}
@@ -284,6 +316,7 @@ type XRCA struct {
 	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"0.3" range:"> 0, <= 1e15" help:"regularization relative to the mean within-group variance"`
 	Dims    int     `json:"dims" param:"dims" zero:"all" help:"number of directions, those in which cannot-links differ most"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
+	Shrinkage
 }
 
 // XRCADefaults returns all directions.
@@ -318,15 +351,20 @@ func (p XRCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 
 // directions returns the matrix of the map in principal coordinates.
 func (p XRCA) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (blas.Matrix, error) {
-	eng, q, within := f.Eng, z.Cols, linear.Within(z, f.Links.Chunklets())
+	eng, q, chunklets := f.Eng, z.Cols, f.Links.Chunklets()
+	within := linear.Within(z, chunklets)
 	c := blas.NewMatrix(q, q)
 	eng.Backend().Gemm(true, false, 1/float64(within.Rows), within, within, 0, c)
 	if largest(c) == 0 {
 		return c, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
 	}
-	white, err := linear.Whiten(ctx, eng, c, p.EpsRel, 0)
+	relative, scale := p.regularized(p.EpsRel, q, chunklets)
+	white, err := linear.Whiten(ctx, eng, c, relative, 0)
 	if err != nil {
 		return white, err
+	}
+	if p.Shrink {
+		eng.Backend().Kernels().Scale(scale, white.Data)
 	}
 	s := blas.NewMatrix(q, q)
 	if err := linear.LinkScatter(ctx, eng, z, f.Links.Cannot(), s); err != nil {

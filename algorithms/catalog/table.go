@@ -29,6 +29,7 @@ var methods = sync.OnceValue(func() []Method {
 		of[forest.Params](forest.Decode),
 		linear[baseline.RCA](),
 		linear[baseline.XRCA](),
+		of[baseline.Adapt](baseline.DecodeAdapt),
 		of[baseline.DCA](baseline.DecodeDCA),
 		of[itml.Params](itml.Decode),
 		traced[baseline.MMC](),

@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Map is a map to coordinates: a [Linear], an [Expansion], a [Residual], a [Chain], a [Sum] or a
-// [Lookup]. Maps share the memory of the model that they describe: do not change them.
+// Map is a map to coordinates: a [Linear], a [Unit], an [Expansion], a [Residual], a [Chain], a
+// [Sum] or a [Lookup]. Maps share the memory of the model that they describe: do not change them.
 type Map interface {
 	// Dim returns the number of coordinates.
 	Dim() int
@@ -48,6 +48,14 @@ func all(m Map, yield func(Map) bool) bool {
 type Linear struct {
 	W    blas.Matrix // Dim x d
 	Mean []float64   // length d
+}
+
+// Unit is the map y = (x - Center) / max(|x - Center|, Least): vectors at unit length, but for
+// those that are shorter than Least.
+type Unit struct {
+	Size   int       // the number of features, and of coordinates
+	Center []float64 // Size values, nil for zeros
+	Least  float64   // > 0
 }
 
 // Expansion is the map y = V' k(x) - Center, where k(x) has the kernel values of x with the support
@@ -93,6 +101,9 @@ type Lookup struct {
 func (m *Linear) Dim() int { return m.W.Rows }
 
 // Dim returns the number of coordinates.
+func (m *Unit) Dim() int { return m.Size }
+
+// Dim returns the number of coordinates.
 func (m *Expansion) Dim() int { return m.V.Cols }
 
 // Dim returns the number of coordinates.
@@ -110,27 +121,29 @@ func (m *Lookup) Dim() int { return m.Coordinates.Cols }
 // Evaluate returns the coordinates of one vector, and for each of them the sum of the absolute
 // values of its terms: its rounding error is that sum times some units in the last place. Support
 // points must be vectors. It is slow; models embed.
-func Evaluate(m Map, x []float64) (y, terms []float64) {
+func Evaluate(m Map, x []float64) (y, terms []float64) { return evaluate(m, x, x) }
+
+// evaluate is [Evaluate] of a vector whose own terms are known; maps by kernels take it as exact.
+func evaluate(m Map, x, own []float64) (y, terms []float64) {
 	switch m := m.(type) {
 	case *Linear:
-		return m.evaluate(x, x)
+		return m.evaluate(x, own)
+	case *Unit:
+		return m.evaluate(x, own)
 	case *Expansion:
 		y, terms = product(values(m.Kernel, m.Support, x), nil, m.V)
 		center(y, terms, m.Center)
 	case *Residual:
 		y, terms = m.evaluate(x)
 	case *Chain:
-		first, own := Evaluate(m.First, x)
-		if then, is := m.Then.(*Linear); is {
-			return then.evaluate(first, own)
-		}
-		return Evaluate(m.Then, first)
+		first, own := evaluate(m.First, x, own)
+		return evaluate(m.Then, first, own)
 	case *Sum:
 		y, terms = make([]float64, m.Dim()), make([]float64, m.Dim())
 		for _, part := range m.Terms {
-			more, own := Evaluate(part, x)
+			more, size := evaluate(part, x, own)
 			for c := range y {
-				y[c], terms[c] = y[c]+more[c], terms[c]+own[c]
+				y[c], terms[c] = y[c]+more[c], terms[c]+size[c]
 			}
 		}
 	case *Lookup:
@@ -152,6 +165,26 @@ func (m *Linear) evaluate(x, own []float64) (y, terms []float64) {
 			y[c] += w * (x[j] - m.Mean[j])
 			terms[c] += math.Abs(w) * (math.Abs(own[j]) + math.Abs(m.Mean[j]))
 		}
+	}
+	return y, terms
+}
+
+// evaluate scales x, whose terms are known. The length has an error, too, at most that of all
+// features.
+func (m *Unit) evaluate(x, own []float64) (y, terms []float64) {
+	y, terms = slices.Clone(x), make([]float64, m.Size)
+	for j, v := range own {
+		terms[j] = math.Abs(v)
+	}
+	center(y, terms, m.Center)
+	squared, errors := 0.0, 0.0
+	for j, v := range y {
+		squared, errors = squared+v*v, errors+terms[j]*terms[j]
+	}
+	length := max(math.Sqrt(squared), m.Least)
+	for j := range y {
+		y[j] /= length
+		terms[j] = (terms[j] + math.Abs(y[j])*math.Sqrt(errors)) / length
 	}
 	return y, terms
 }

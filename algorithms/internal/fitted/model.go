@@ -94,8 +94,13 @@ func (m *Model[P]) Describe() []algorithms.Statistic {
 		return []algorithms.Statistic{{Name: "kernel", Value: k}, {Name: "points", Value: count},
 			{Name: "kernel principal coordinates", Value: width}, {Name: "dim", Value: m.Dim()}}
 	case k == "":
-		return []algorithms.Statistic{{Name: "features", Value: m.InputDim()},
+		list := []algorithms.Statistic{{Name: "features", Value: m.InputDim()},
 			{Name: "dimensions", Value: m.Dim()}}
+		if m.Directed() {
+			list = append(list, algorithms.Statistic{Name: "scaled to unit length",
+				Value: "rows and coordinates"})
+		}
+		return list
 	case rows == 0:
 		return []algorithms.Statistic{{Name: "kernel", Value: k}, {Name: "dim", Value: m.Dim()}}
 	}

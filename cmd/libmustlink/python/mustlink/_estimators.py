@@ -17,6 +17,7 @@ __all__ = [
     "Forest",
     "RCA",
     "XRCA",
+    "Adapt",
     "DCA",
     "ITML",
     "MMC",
@@ -1328,6 +1329,8 @@ class RCA(MetricLearner):
     robust : bool, default=True
         True leaves out must-links that cannot-links and neighbors contradict; False uses all, as in
         the paper.
+    shrink : bool, default=False
+        True regularizes by a prior worth a must-link for each direction, instead of eps_rel.
     prepare : {"auto", "none"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
@@ -1398,6 +1401,7 @@ class RCA(MetricLearner):
         "n_components": ("dims", 0),
         "rank_tol": ("rank_tol", 1e-10),
         "robust": ("robust", True),
+        "shrink": ("shrink", False),
     }
     _uses_cannot_links = False
     _learns_pairs = False
@@ -1411,6 +1415,7 @@ class RCA(MetricLearner):
         n_components: int | None = None,
         rank_tol: float = 1e-10,
         robust: bool = True,
+        shrink: bool = False,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
@@ -1428,6 +1433,7 @@ class RCA(MetricLearner):
         self.n_components = n_components
         self.rank_tol = rank_tol
         self.robust = robust
+        self.shrink = shrink
         self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
@@ -1458,6 +1464,8 @@ class XRCA(MetricLearner):
         Number of directions, those in which cannot-links differ most. Range: >= 0. 0: all. None: 0.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
+    shrink : bool, default=False
+        True regularizes by a prior worth a must-link for each direction, instead of eps_rel.
     prepare : {"auto", "none"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
@@ -1527,6 +1535,7 @@ class XRCA(MetricLearner):
         "eps_rel": ("eps_rel", 0.3),
         "n_components": ("dims", 0),
         "rank_tol": ("rank_tol", 1e-10),
+        "shrink": ("shrink", False),
     }
     _uses_cannot_links = True
     _learns_pairs = False
@@ -1539,6 +1548,7 @@ class XRCA(MetricLearner):
         eps_rel: float = 0.3,
         n_components: int | None = None,
         rank_tol: float = 1e-10,
+        shrink: bool = False,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
@@ -1555,6 +1565,145 @@ class XRCA(MetricLearner):
         self.eps_rel = eps_rel
         self.n_components = n_components
         self.rank_tol = rank_tol
+        self.shrink = shrink
+        self.prepare = prepare
+        self.standardize = standardize
+        self.n_links = n_links
+        self.unlabeled = unlabeled
+        self.hold_out = hold_out
+        self.preprocessor = preprocessor
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
+
+
+class Adapt(MetricLearner):
+    """Shrunk relevant component analysis, linear: changes the metric as far as must-links are
+    evidence.
+
+    Source: None. After Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from
+    equivalence constraints, JMLR 2005, with the shrinkage of Ledoit & Wolf, A well-conditioned
+    estimator for large-dimensional covariance matrices, Journal of Multivariate Analysis 88, 2004.
+
+    Parameters
+    ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
+    unit : {"auto", "yes", "no"}, default="auto"
+        Whether rows and coordinates are scaled to unit length: "auto" (if they are embeddings),
+        "yes" or "no".
+    n_components : int or None, default=None
+        Number of directions, those of the largest ratios of total to within-class variance. Range:
+        >= 0. 0: all, at most 128 at unit length. None: 0.
+    rank_tol : float, default=1e-10
+        Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
+    smooth : int, default=0
+        Number of training rows, the nearest ones, whose average is added to each row; at most 8000
+        rows are stored for that. Range: >= 1, <= 1000. 0: none.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
+    standardize : bool, default=False
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
+    hold_out : int, default=0
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
+    n_jobs : int or None, default=None
+        Number of workers. None or -1: all processors. Results do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the training points.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
+    n_iter_ : int
+        Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import Adapt
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> learner = Adapt().fit(X, y)
+    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
+    (40, True)
+    """
+
+    _method = "adapt"
+    _defaults = {
+        "unit": ("unit", "auto"),
+        "n_components": ("dims", 0),
+        "rank_tol": ("rank_tol", 1e-10),
+        "smooth": ("smooth", 0),
+    }
+    _uses_cannot_links = False
+    _learns_pairs = True
+    _needs_links = True
+
+    def __init__(
+        self,
+        *,
+        kernel: str | None = None,
+        unit: Literal["auto", "yes", "no"] = "auto",
+        n_components: int | None = None,
+        rank_tol: float = 1e-10,
+        smooth: int = 0,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        standardize: bool = False,
+        n_links: int | Literal["all"] | None = None,
+        unlabeled: Any = None,
+        hold_out: int = 0,
+        preprocessor: Any = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
+    ):
+        self.kernel = kernel
+        self.unit = unit
+        self.n_components = n_components
+        self.rank_tol = rank_tol
+        self.smooth = smooth
         self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links

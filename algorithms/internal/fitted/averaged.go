@@ -1,0 +1,192 @@
+package fitted
+
+import (
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// averaged is a map with its average over the nearest of some stored coordinates.
+type averaged struct {
+	form
+	support blas.Matrix // numbers of single precision
+	squares []float64   // the squared lengths of its rows
+	near    int
+	same    float64 // the squared distance up to which a stored row counts as the row itself
+	unit    bool    // coordinates have unit length
+}
+
+// Averaged returns the local average of the map m. With the coordinates z of a point, and the
+// near + 1 nearest rows z_r of support at squared distances g_r, of which the last is g,
+//
+//	average = sum w_r z_r,   w_r proportional to 1 - g_r/g
+//
+// Rows that equal z, up to a thousandth of the usual length, are not among the nearest. The map is
+// (z + average)/2 or, if coordinates have unit length, z and u(average) side by side, divided by
+// the root of 2. It rounds support to single precision. Embedding n points costs 2 n |support| Dim
+// flops more than m.
+func Averaged(m *Map, support blas.Matrix, near int) *Map {
+	a := &averaged{form: m.form, support: support, near: near, squares: make([]float64, support.Rows)}
+	_, a.unit = m.form.(*directed)
+	for i := range support.Rows {
+		row := support.Row(i)
+		for j, v := range row {
+			row[j] = float64(float32(v))
+			a.squares[i] += row[j] * row[j]
+		}
+		a.same += 1e-6 * a.squares[i] / float64(support.Rows)
+	}
+	return &Map{a, m.method}
+}
+
+func (a *averaged) Dim() int {
+	if a.unit {
+		return 2 * a.support.Cols
+	}
+	return a.support.Cols
+}
+
+// averagedRows is the number of rows whose products with the support are made at a time.
+const averagedRows = 64
+
+func (a *averaged) embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
+	rows, d := min(x.Len(), 32*averagedRows), a.support.Cols
+	memory := eng.GetMatrix(rows, d)
+	defer eng.PutMatrix(memory)
+	for lo := 0; lo < x.Len(); lo += rows {
+		z, out := memory.View(0, min(rows, x.Len()-lo), 0, d), y.View(lo, min(lo+rows, x.Len()), 0, y.Cols)
+		if err := a.form.embed(ctx, eng, points.Slice(x, lo, lo+z.Rows), z); err != nil {
+			return fault.InRows(err, lo)
+		}
+		err := eng.For(ctx, z.Rows, averagedRows, func(from, to int) error {
+			products := eng.GetMatrix(to-from, a.support.Rows)
+			defer eng.PutMatrix(products)
+			eng.Backend().Gemm(false, true, 1, z.View(from, to, 0, d), a.support, 0, products)
+			list := make([]neighbor, 0, a.near+1)
+			for i := from; i < to; i++ {
+				a.average(eng.Backend().Kernels(), z.Row(i), products.Row(i-from), list, out.Row(i))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// neighbor is a row of the support and its squared distance.
+type neighbor struct {
+	row     int
+	squared float64
+}
+
+// average writes the coordinates of a point to y. products are those of z with the support; list
+// has room for the neighbors.
+func (a *averaged) average(t *asm.Table, z, products []float64, list []neighbor, y []float64) {
+	own := t.Dot(z, z)
+	for r, p := range products {
+		squared := own + a.squares[r] - 2*p
+		if squared < a.same || len(list) == cap(list) && squared >= list[len(list)-1].squared {
+			continue
+		}
+		if len(list) < cap(list) {
+			list = append(list, neighbor{})
+		}
+		at := len(list) - 1
+		for ; at > 0 && list[at-1].squared > squared; at-- {
+			list[at] = list[at-1]
+		}
+		list[at] = neighbor{r, squared}
+	}
+	mean, sum := y[len(y)-len(z):], 0.0
+	clear(mean)
+	for k := range list {
+		list[k].squared = t.SquaredDistance(z, a.support.Row(list[k].row)) // without cancellation
+	}
+	for _, n := range list {
+		if w := 1 - n.squared/list[len(list)-1].squared; w > 0 {
+			t.Axpy(w, a.support.Row(n.row), mean)
+			sum += w
+		}
+	}
+	if sum > 0 {
+		t.Scale(1/sum, mean)
+	} else {
+		copy(mean, z)
+	}
+	if !a.unit {
+		for j, v := range z {
+			y[j] = (v + mean[j]) / 2
+		}
+		return
+	}
+	Unit{Least: 1e-12}.Apply(t, mean, mean)
+	copy(y, z)
+	t.Scale(math.Sqrt(.5), y)
+}
+
+func (a *averaged) single(_ context.Context, _ *engine.Engine, method string,
+	_ *points.Single) (blas.Matrix32, error) {
+	return blas.Matrix32{},
+		&fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " +
+			method + " that averages over stored rows"}
+}
+
+// The suffixes of the tensors of an average.
+const (
+	tensorStored = ".support" // [p, Dim], float32
+	tensorNear   = ".near"    // [1]
+)
+
+func (a *averaged) encode(f *model.File, method string) any {
+	narrow := make([]float32, 0, a.support.Rows*a.support.Cols)
+	for i := range a.support.Rows {
+		for _, v := range a.support.Row(i) {
+			narrow = append(narrow, float32(v))
+		}
+	}
+	f.SetFloat32s(method+tensorStored, narrow, a.support.Rows, a.support.Cols)
+	f.SetInt64s(method+tensorNear, []int64{int64(a.near)})
+	return a.form.encode(f, method)
+}
+
+// ReadAveraged is the [Reader] of the maps of [ReadDirected], and of their averages.
+func ReadAveraged(method string, f *model.File) (*Map, error) {
+	m, err := ReadDirected(method, f)
+	if err != nil || !f.Has(method+tensorStored) {
+		return m, err
+	}
+	data, err := f.Float32s(method+tensorStored, -1, m.Dim())
+	if err != nil {
+		return nil, err
+	}
+	near, err := ReadIndices(f, method+tensorNear, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) == 0 || len(near) != 1 || near[0] < 1 {
+		return nil, fault.Data("", "tensors %s and %s: want rows, and one number above 0",
+			method+tensorStored, method+tensorNear)
+	}
+	support := blas.NewMatrix(len(data)/m.Dim(), m.Dim())
+	for i, v := range data {
+		support.Data[i] = float64(v)
+	}
+	if i := points.FirstNotFinite(support.Data); i >= 0 {
+		return nil, fault.Data("", "tensor %s: element %d is %v: want a finite number", method+tensorStored,
+			i, support.Data[i])
+	}
+	return Averaged(m, support, min(near[0], support.Rows)), nil
+}
+
+func (a *averaged) formula(method string) (formula.Map, error) {
+	return nil, NoFormula(method, "with smooth=0, as it averages training rows near them")
+}
