@@ -266,7 +266,8 @@ func (r *records) none() error {
 // names collects one column of text, such as labels. It keeps one copy of each text, so that labels
 // neither keep their lines in memory nor repeat.
 type names struct {
-	at     int // index of the column, -1 for none
+	at     int  // index of the column, -1 for none
+	gaps   bool // an empty cell is a value, as for labels: the row has none
 	values []string
 	seen   map[string]string // nil for values of any number that are not compared
 	lines  map[string]int    // for ids: the line of each, to find duplicates
@@ -278,7 +279,7 @@ func (c *names) add(r *records, fields []string, line int) error {
 		return nil
 	}
 	name, value := r.columns[c.at], fields[c.at]
-	if value == "" {
+	if value == "" && !c.gaps {
 		return r.problem(line, name, "fill in the cell, or remove the row", "the cell is empty: want a %s",
 			name)
 	}
@@ -308,7 +309,7 @@ func (c *names) take() []string {
 	return values
 }
 
-func labelNames(at int) *names { return &names{at: at, seen: map[string]string{}} }
+func labelNames(at int) *names { return &names{at: at, gaps: true, seen: map[string]string{}} }
 func idNames(at int) *names {
 	return &names{at: at, seen: map[string]string{}, lines: map[string]int{}}
 }

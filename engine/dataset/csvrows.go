@@ -293,12 +293,15 @@ func (c *csvRows) parsePlain(t *table, line []byte) (label, id []byte, ok bool) 
 			field := bytes.TrimSpace(line[:size])
 			switch {
 			case role == ignored:
-			case len(field) == 0 && role != asText:
-				return nil, nil, false
 			case role == asText:
 				c.mix.at[i].push(field)
 			case role == asLabel:
-				label = field
+				label = line[:0] // not nil if the cell is empty
+				if len(field) > 0 {
+					label = field
+				}
+			case len(field) == 0:
+				return nil, nil, false
 			case role == asID:
 				id = field
 			case !c.isNext(field, c.row+1):

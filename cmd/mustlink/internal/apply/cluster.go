@@ -234,6 +234,7 @@ func (c *clusterCommand) check(check *session.Checks, args []string) {
 	c.checkFlags(check, len(args) > 0)
 	check.Models(args)
 	c.data.Check(check)
+	c.data.LabelOptional = len(args) > 0
 	c.links.Check(check)
 	check.Input("--centers", c.centers)
 	if c.saveTo != "" {

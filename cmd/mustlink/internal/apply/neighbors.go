@@ -94,6 +94,7 @@ func (c *neighborsCommand) check(check *session.Checks, args []string) {
 	check.Models(args)
 	check.Input("--train", c.train)
 	c.data.Check(check)
+	c.data.LabelOptional = true
 	c.indexed.check(check)
 	if !c.byID() {
 		check.Matrix("-o, --output", c.out, c.data.Format)

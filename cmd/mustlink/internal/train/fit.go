@@ -344,7 +344,7 @@ func (c *fitCommand) readLinks(ctx context.Context, d *dataset.Data) (*links.Set
 	if c.fromLabels != allLabels {
 		return c.drawLinks(d, c.choice.Method.UsesCannotLinks)
 	}
-	if err := source.NeedLabels(d); err != nil {
+	if err := source.NeedLabels(c.Session, d); err != nil {
 		return nil, err
 	}
 	return linksOfAll(d, c.choice.Method)
