@@ -111,7 +111,7 @@ func (r *records) checkHeader(line int) error {
 		case twice:
 			fix := "rename one of them"
 			if isNumber(name) {
-				fix += ", or use the option no-header if the line is a row"
+				fix += ", or use the option header: none if the line is a row"
 			}
 			err = add(name, fix, "columns %d and %d have the same name: want different ones", first+1, i+1)
 		default:
@@ -121,9 +121,10 @@ func (r *records) checkHeader(line int) error {
 			return err
 		}
 	}
-	if r.headerIsData() {
-		_ = add("", "add a first line of column names, or use the option no-header",
-			"the first line holds numbers: want a header of column names")
+	if !r.csv.src.named && r.headerIsData() {
+		_ = add("", "add a first line of column names, or use the option header: none",
+			"the first line holds numbers: want a header of column names, or the option header: none if the "+
+				"line is a row, or first if these are names")
 		return errStop
 	}
 	return nil

@@ -38,7 +38,10 @@ type csvRows struct {
 
 // openCSVRows reads the header.
 func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
-	src.limit, src.headless = o.MemoryLimit, o.NoHeader
+	src.limit = o.MemoryLimit
+	if err := o.head(src); err != nil {
+		return nil, err
+	}
 	r, err := openRecords(src, o.MaxLine, rep)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 	}
 	c.findNumerals(o.Thousands)
 	c.findColumnNumerals(o.Mixed && !o.Gram)
-	if !o.NoHeader {
+	if o.Header == "" {
 		c.doubtHeader()
 	}
 	c.assign(parts)

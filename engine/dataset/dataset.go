@@ -118,8 +118,10 @@ type ReadOptions struct {
 	// Text and Numbers have names, or patterns, of columns that are texts, and of those that are
 	// numbers, whatever their first cells look like. Only for Mixed.
 	Text, Numbers []string
-	// NoHeader means that the first line of CSV text is a row: columns are called 0, 1, ...
-	NoHeader bool
+	// Header says what the first line of CSV text is: HeaderFirst the names of the columns, HeaderNone
+	// a row, and then columns are called 0, 1, ... Without it the line is taken as names; if it looks
+	// like a row there is a warning, or an error if it holds nothing but numbers with a fraction.
+	Header string
 	// Thousands accepts groups of three digits in numbers, as in 1,234,567.
 	Thousands bool
 	// HeaderLabels takes the second word of each header of a FASTA file as the label.
@@ -150,6 +152,21 @@ type ReadOptions struct {
 	// MemoryLimit is the limit on the bytes of the values, 0 for none: exceeding it is a
 	// *fault.MemoryError.
 	MemoryLimit int64
+}
+
+// The values of ReadOptions.Header.
+const (
+	HeaderFirst = "first"
+	HeaderNone  = "none"
+)
+
+// head tells a source what its first line is.
+func (o ReadOptions) head(src *source) error {
+	if o.Header != "" && o.Header != HeaderFirst && o.Header != HeaderNone {
+		return fault.Unknown("header", o.Header, []string{HeaderFirst, HeaderNone})
+	}
+	src.headless, src.named = o.Header == HeaderNone, o.Header == HeaderFirst
+	return nil
 }
 
 // Read reads the data file at path. Errors of the content, and a path that cannot be opened, are

@@ -13,7 +13,7 @@ import (
 // whole numbers of an IDX vector. A file with an unknown ending is read as CSV. Other columns are
 // ignored. An empty label is that of a row without one; a file without a place for labels is a
 // *fault.DataError. Of the options it takes MaxLine and MemoryLimit, and for CSV Label, ID and
-// NoHeader.
+// Header.
 func ReadLabels(path string, o ReadOptions) ([]string, error) {
 	rows, err := ReadLabelRows(path, o)
 	return rows.Labels, err
@@ -146,7 +146,9 @@ func newLabelStream(src *source, o ReadOptions) (*LabelStream, error) {
 // openLabels reads a header, and returns the columns of labels and of ids; the second need not be
 // there.
 func openLabels(src *source, o ReadOptions, rep *report) (r *records, label, id *names, err error) {
-	src.headless = o.NoHeader
+	if err = o.head(src); err != nil {
+		return nil, nil, nil, err
+	}
 	if r, err = openRecords(src, o.MaxLine, rep); err != nil {
 		return nil, nil, nil, err
 	}

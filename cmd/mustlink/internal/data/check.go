@@ -166,6 +166,7 @@ func (c *checkCommand) checkLinks(ctx context.Context, d *dataset.Data, r *check
 	if err := c.links.NeedIDs(d); err != nil {
 		return err
 	}
+	c.links.Begun = true
 	problems, err := session.Await(ctx, func() ([]dataset.Problem, error) {
 		return dataset.CheckLinks(c.links.Path, c.links.Context(c.Session, d), c.max)
 	})
@@ -188,7 +189,9 @@ func (c *checkCommand) checkLinks(ctx context.Context, d *dataset.Data, r *check
 	} else if err != nil {
 		return err
 	}
-	r.MustLinks, r.Cannot = set.Count()
+	if r.MustLinks, r.Cannot = set.Count(); r.MustLinks+r.Cannot == 0 && set.Chunklets() == nil {
+		c.Warnf("%s: it has no link yet: answer some questions of suggest or label", c.links.Path)
+	}
 	r.Chunklets = len(set.Chunklets())
 	return nil
 }

@@ -115,6 +115,7 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 		return nil, err
 	}
 	if in.Links.Path != "" {
+		in.Links.Begun = true
 		if scene.Set, err = in.Links.ReadWarning(ctx, s, scene.Data); err != nil {
 			return nil, err
 		}

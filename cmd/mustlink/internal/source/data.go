@@ -43,7 +43,7 @@ type Data struct {
 	Text          []string        // columns that are texts whatever they look like
 	Numbers       []string        // columns that are numbers
 	Thousands     bool            // numbers may be written as 1,234,567
-	NoHeader      bool            // the first line of CSV text is a row
+	Header        string          // what the first line of CSV text is
 	Mixed         bool            // texts and missing cells are accepted
 	model         *catalog.Fitted // that the points are for, or nil
 	Share         int             // the points may take 1/share of the memory limit; 0 is all of it
@@ -110,8 +110,10 @@ func (d *Data) ReadingFlags(cmd *cobra.Command) {
 	f.Strings(&d.Drop, "drop", "`COLUMNS` to leave out, as names or patterns: A,total_*")
 	f.Strings(&d.Keep, "keep", "`COLUMNS` to take, and no others, as names or patterns")
 	f.Bool(&d.Thousands, "thousands", false, "read 1,234,567 in quotes as a number")
-	f.Bool(&d.NoHeader, "no-header", false,
-		"the first line of .csv or .tsv data is a row: columns are called 0, 1, ...")
+	f.String(&d.Header, "header", "",
+		"the first line of .csv or .tsv data: `first|none`, names of columns or a row, and then columns are "+
+			"called 0, 1, ... (default first, with a warning if it looks like a row)",
+		usage.Complete(dataset.HeaderFirst, dataset.HeaderNone))
 }
 
 // LabelFlags defines the flags of commands that use labels.
@@ -225,7 +227,7 @@ func (d *Data) Options(s *session.Session) dataset.ReadOptions {
 		Text:          d.Text,
 		Numbers:       d.Numbers,
 		Thousands:     d.Thousands,
-		NoHeader:      d.NoHeader,
+		Header:        d.Header,
 		Mixed:         d.Mixed,
 		Gram:          d.Gram,
 		GramDiagonal:  d.GramDiagonal,
@@ -258,8 +260,10 @@ func (d *Data) Check(c *session.Checks) {
 	c.Refuse(d.Labels != "" && d.HeaderLabels,
 		"--labels and --labels-from-header are given together: want one of them")
 	format := d.FormatName()
-	c.Refuse(d.NoHeader && format != "" && format != "csv" && format != "tsv",
-		"--no-header is for .csv and .tsv data, but %s is read as %s: want no --no-header", d.Path, format)
+	c.Refuse(d.Header != "" && d.Header != dataset.HeaderFirst && d.Header != dataset.HeaderNone,
+		"--header is %q: want first or none", d.Header)
+	c.Refuse(d.Header != "" && format != "" && format != "csv" && format != "tsv",
+		"--header is for .csv and .tsv data, but %s is read as %s: want no --header", d.Path, format)
 	for _, f := range []struct {
 		given      bool
 		flag, name string
