@@ -81,3 +81,59 @@ func TestUnlabeledRows(t *testing.T) {
 		t.Errorf("warnings %q: want one of the label NA", o.Stderr)
 	}
 }
+
+// Neighbors are named by ids if both files have some and the table is a CSV, and by row numbers
+// otherwise.
+func TestNeighborsOfNamedRows(t *testing.T) {
+	dir, _ := unlabeledTables(t)
+	clitest.Write(t, dir, "plain.csv", strings.ReplaceAll(clitest.Read(t, dir, "none.csv"), "id,", "number,"))
+	commandtest.RunOK(t, dir, "fit -m rca -i all.csv --label kind --links-from-labels 50 -o model.mlk")
+	tables := map[string]string{}
+	for name, line := range map[string]string{"auto": "none.csv -i all.csv --label kind", "id": "none.csv -i none.csv --links-by id",
+		"row": "none.csv -i none.csv --links-by row", "plain": "none.csv -i plain.csv --drop number",
+		"other": "plain.csv -i none.csv"} {
+		commandtest.RunOK(t, dir, "neighbors model.mlk -k 3 -o "+name+".csv --train "+line)
+		tables[name] = clitest.Read(t, dir, name+".csv")
+	}
+	if tables["auto"] != tables["id"] || tables["plain"] != tables["row"] || tables["other"] != tables["row"] {
+		t.Errorf("tables %q", tables)
+	}
+	if lines := clitest.Lines(tables["row"]); len(lines) != 1+60*3 || strings.Contains(tables["row"], "p") ||
+		!strings.HasPrefix(clitest.Lines(tables["id"])[4], "p1,1,p1,0") {
+		t.Errorf("tables %q", tables)
+	}
+	commandtest.RunOK(t, dir, "neighbors model.mlk -k 3 -o found.npy --train none.csv -i none.csv")
+}
+
+// A file without a link, or with nothing at all, is a beginning for what can do without links, and a
+// clear error for what cannot.
+func TestNoLinksYet(t *testing.T) {
+	dir, _ := unlabeledTables(t)
+	for name, text := range map[string]string{"header.csv": "i,j,link\n", "empty.csv": ""} {
+		clitest.Write(t, dir, name, text)
+		for _, line := range []string{"fit -m kpca -i none.csv -o model.mlk", "plot -i none.csv -o p.svg",
+			"report -i none.csv -o r.html", "check -i none.csv"} {
+			commandtest.RunOK(t, dir, line+" -c "+name)
+		}
+		o := commandtest.RunOK(t, dir, "check -i none.csv -c "+name)
+		if !strings.Contains(o.Stderr, name+": it has no link yet") {
+			t.Errorf("check of %s warns %q", name, o.Stderr)
+		}
+		o = commandtest.Run(t, dir, "fit -i none.csv -o model.mlk -c "+name)
+		if o.Code != 2 || !strings.Contains(o.Stderr, "want") || strings.Count(o.Stderr, "\n") != 1 {
+			t.Errorf("fit with %s: %+v", name, o)
+		}
+	}
+}
+
+// A first line that looks like a row is taken for names with a warning, which --header answers.
+func TestHeader(t *testing.T) {
+	dir := t.TempDir()
+	clitest.Write(t, dir, "iris.csv", "5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,3.2,other\n6.1,2.9,other\n")
+	for flags, rows := range map[string]float64{"": 3, " --header first": 3, " --header none": 4} {
+		o := commandtest.RunOK(t, dir, "check --json -i iris.csv"+flags)
+		if got := clitest.Parse(t, o.Stdout)["n"]; got != rows || strings.Contains(o.Stderr, "looks like a row") != (flags == "") {
+			t.Errorf("check%s: %v rows, warnings %q: want %v rows", flags, got, o.Stderr, rows)
+		}
+	}
+}
