@@ -41,8 +41,8 @@ func Labeled(train blas.Matrix, labels []string) (blas.Matrix, []string, error) 
 		}
 	}
 	if rows == nil {
-		return train, nil, fault.Data("", "the label of each of its %d rows is empty: want labels for some of them",
-			train.Rows)
+		return train, nil, fault.Data("",
+			"the label of each of its %d rows is empty: want labels for some of them", train.Rows)
 	}
 	return train.Select(rows), of, nil
 }

@@ -50,23 +50,27 @@ func TestUnlabeledRows(t *testing.T) {
 		}
 	}
 	same("links make -i %s --pairs 50 --links-by id -o links.csv", "all.csv", "some.csv", "links.csv")
-	same("links make -i %s --components 0.5 --cannot 9 --links-by id -o links.csv", "all.csv", "some.csv", "links.csv")
+	same("links make -i %s --components 0.5 --cannot 9 --links-by id -o links.csv", "all.csv", "some.csv",
+		"links.csv")
 	run("fit -m rca -i all.csv --links-from-labels 50 -o model.mlk")
 	run("fit -m rca -i all.csv --links-from-labels all -o all.mlk")
 	run("select -i all.csv --links-from-labels 50 --criterion labels --methods rca,itml -o chosen.mlk")
 	same("classify model.mlk --train %s -i all.csv -o found.csv", "all.csv", "some.csv", "found.csv")
 	same("classify --train %s -i none.csv -o found.csv", "all.csv", "some.csv", "found.csv")
-	for _, line := range []string{"embed model.mlk -i %s -o out.csv", "distance model.mlk -i %s --pairs pairs.csv -o out.csv",
+	for _, line := range []string{"embed model.mlk -i %s -o out.csv",
+		"distance model.mlk -i %s --pairs pairs.csv -o out.csv",
 		"neighbors model.mlk --train all.csv -i %s -k 2 -o out.csv", "gram model.mlk -i %s -o out.csv",
 		"classify model.mlk --train all.csv -i %s -o out.csv", "cluster model.mlk -i %s -n 2 -o out.csv",
 		"pairs model.mlk -i %s --threshold 1 -o out.csv"} {
 		same(line, "all.csv", "none.csv", "out.csv")
 	}
 	scores := clitest.Parse(t, run("score --json --truth all.csv --predicted found.csv"))
-	if scores["n"] != float64(labeled) || scores["unlabeled"] != float64(60-labeled) || scores["accuracy"] == nil {
+	if scores["n"] != float64(labeled) ||
+		scores["unlabeled"] != float64(60-labeled) || scores["accuracy"] == nil {
 		t.Errorf("scores %v: want those of %d rows", scores, labeled)
 	}
-	if text := run("check -i all.csv"); !strings.Contains(text, "labels of 2 classes, 20 rows without a label") ||
+	const said = "labels of 2 classes, 20 rows without a label"
+	if text := run("check -i all.csv"); !strings.Contains(text, said) ||
 		strings.Count(text, "label") != 3 {
 		t.Errorf("check prints %q: want one remark on 20 rows", text)
 	}
@@ -89,11 +93,12 @@ func TestNeighborsOfNamedRows(t *testing.T) {
 	clitest.Write(t, dir, "plain.csv", strings.ReplaceAll(clitest.Read(t, dir, "none.csv"), "id,", "number,"))
 	commandtest.RunOK(t, dir, "fit -m rca -i all.csv --label kind --links-from-labels 50 -o model.mlk")
 	tables := map[string]string{}
-	for name, line := range map[string]string{"auto": "none.csv -i all.csv --label kind", "id": "none.csv -i none.csv --links-by id",
-		"row": "none.csv -i none.csv --links-by row", "plain": "none.csv -i plain.csv --drop number",
+	for name, line := range map[string]string{"auto": "none.csv -i all.csv --label kind",
+		"id":  "none.csv -i none.csv --links-by id",
+		"row": "none.csv -i none.csv --links-by row", "plain": "none.csv -i plain.csv",
 		"other": "plain.csv -i none.csv"} {
-		commandtest.RunOK(t, dir, "neighbors model.mlk -k 3 -o "+name+".csv --train "+line)
-		tables[name] = clitest.Read(t, dir, name+".csv")
+		commandtest.RunOK(t, dir, "neighbors model.mlk -k 3 -o "+name+"-found.csv --train "+line)
+		tables[name] = clitest.Read(t, dir, name+"-found.csv")
 	}
 	if tables["auto"] != tables["id"] || tables["plain"] != tables["row"] || tables["other"] != tables["row"] {
 		t.Errorf("tables %q", tables)
@@ -132,7 +137,8 @@ func TestHeader(t *testing.T) {
 	clitest.Write(t, dir, "iris.csv", "5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,3.2,other\n6.1,2.9,other\n")
 	for flags, rows := range map[string]float64{"": 3, " --header first": 3, " --header none": 4} {
 		o := commandtest.RunOK(t, dir, "check --json -i iris.csv"+flags)
-		if got := clitest.Parse(t, o.Stdout)["n"]; got != rows || strings.Contains(o.Stderr, "looks like a row") != (flags == "") {
+		warned := strings.Contains(o.Stderr, "looks like a row")
+		if got := clitest.Parse(t, o.Stdout)["n"]; got != rows || warned != (flags == "") {
 			t.Errorf("check%s: %v rows, warnings %q: want %v rows", flags, got, o.Stderr, rows)
 		}
 	}

@@ -79,7 +79,8 @@ func TestDecodeFASTA(t *testing.T) {
 		t.Errorf("labels %q, want those of the file", d.Labels)
 	}
 	from := write(t, "labels.fasta", []byte(text))
-	if labels, err := ReadLabels(from, ReadOptions{}); err != nil || !slices.Equal(labels, []string{"fold.a", "fold.b"}) {
+	if labels, err := ReadLabels(from, ReadOptions{}); err != nil ||
+		!slices.Equal(labels, []string{"fold.a", "fold.b"}) {
 		t.Errorf("labels %q, error %v", labels, err)
 	}
 }

@@ -217,10 +217,12 @@ func TestHeader(t *testing.T) {
 	_, err = decode("1.5,2.5\n3,4\n", ReadOptions{})
 	wantData(t, err, "data.csv", place{1, -1, ""}, "the first line holds numbers")
 	d, err = decode("1.5,2.5\n3,4\n", ReadOptions{Header: HeaderFirst})
-	if x := dense(t, d, err); !slices.Equal(x.Data, []float64{3, 4}) || !slices.Equal(d.Features, []string{"1.5", "2.5"}) {
+	if x := dense(t, d, err); !slices.Equal(x.Data, []float64{3, 4}) ||
+		!slices.Equal(d.Features, []string{"1.5", "2.5"}) {
 		t.Errorf("%+v, %v", d, x)
 	}
-	if _, err = decode(iris, ReadOptions{Header: "yes"}); !fault.IsInput(err) || !strings.Contains(err.Error(), "header") {
+	if _, err = decode(iris, ReadOptions{Header: "yes"}); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "header") {
 		t.Errorf("an unknown word: error %v", err)
 	}
 }

@@ -391,8 +391,9 @@ func TestUnlabeledRows(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"null": table(t, []string{"label", "x"}, []pq.Node{pq.Optional(text), double}, []any{"1", 1.0},
 			[]any{nil, 2.0}),
-		"blank":  table(t, []string{"label", "x"}, []pq.Node{text, double}, []any{"1", 1.0}, []any{" ", 2.0}),
-		"number": table(t, []string{"label", "x"}, []pq.Node{double, double}, []any{1.0, 1.0}, []any{math.NaN(), 2.0}),
+		"blank": table(t, []string{"label", "x"}, []pq.Node{text, double}, []any{"1", 1.0}, []any{" ", 2.0}),
+		"number": table(t, []string{"label", "x"}, []pq.Node{double, double}, []any{1.0, 1.0},
+			[]any{math.NaN(), 2.0}),
 	} {
 		d, err := dataset.Decode(bytes.NewReader(file), name, "parquet", reading())
 		if err != nil || !slices.Equal(d.Labels, []string{"1", ""}) || d.Labeled() != 1 {

@@ -32,8 +32,8 @@ func newClassify(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "classify [MODEL] --train DATA -i DATA -o LABELS",
 		Short: "classify points by their nearest labeled neighbors",
-		Long: `Give each row of -i the most frequent label among its nearest rows of --train that have one. If labels have
-equally many votes, the label of the nearest voter wins.
+		Long: `Give each row of -i the most frequent label among its nearest rows of --train that have one. If
+labels have equally many votes, the label of the nearest voter wins.
 
 With MODEL the metric is the learned one, without it that of the raw points. If the rows of -i
 have labels too, the summary compares them with the predicted ones. --label names the column in

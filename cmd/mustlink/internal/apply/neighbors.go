@@ -228,8 +228,8 @@ func (c *neighborsCommand) write(ctx context.Context, m *metric.Metric, train *d
 		}
 	}
 	if named {
-		return dataset.WriteTable(c.out, writing.Columns, c.named(func() (found, error) { return next() }, train.IDs),
-			c.WritingText())
+		rows := c.named(func() (found, error) { return next() }, train.IDs)
+		return dataset.WriteTable(c.out, writing.Columns, rows, c.WritingText())
 	}
 	total := -1
 	if src.Rows >= 0 {

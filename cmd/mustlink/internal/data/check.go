@@ -189,7 +189,7 @@ func (c *checkCommand) checkLinks(ctx context.Context, d *dataset.Data, r *check
 	} else if err != nil {
 		return err
 	}
-	if r.MustLinks, r.Cannot = set.Count(); r.MustLinks+r.Cannot == 0 && set.Chunklets() == nil {
+	if r.MustLinks, r.Cannot = set.Count(); r.MustLinks+r.Cannot+len(set.Chunklets()) == 0 {
 		c.Warnf("%s: it has no link yet: answer some questions of suggest or label", c.links.Path)
 	}
 	r.Chunklets = len(set.Chunklets())
