@@ -27,8 +27,9 @@ func LeaveOneOut(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels 
 	return classify(ctx, eng, x, labels, x, k, true)
 }
 
-// Labeled returns the rows that have a label, which are those that can vote, and their labels. If all
-// have one, these share the memory of train and labels; if none has, the error is a *fault.DataError.
+// Labeled returns the rows that have a label, which are those that can vote, and their labels. If
+// all have one, these share the memory of train and labels; if none has, the error is a
+// *fault.DataError.
 func Labeled(train blas.Matrix, labels []string) (blas.Matrix, []string, error) {
 	if len(labels) != train.Rows || !slices.Contains(labels, "") {
 		return train, labels, nil // another number is an error of Classify

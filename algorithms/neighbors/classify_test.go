@@ -43,8 +43,8 @@ func TestLeaveOneOut(t *testing.T) {
 	}
 }
 
-// Rows without a label do not vote: the answers are those of the labeled rows alone, which share the
-// memory of the rows if all have labels.
+// Rows without a label do not vote: the answers are those of the labeled rows alone, which share
+// the memory of the rows if all have labels.
 func TestLabeled(t *testing.T) {
 	const n, d, k = 30, 2, 3
 	ctx, eng, rng := context.Background(), enginetest.New(t, 2), rand.New(rand.NewPCG(3, 9))

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// unlabeledTables writes a table of which some rows have no label, the labeled rows alone, and all rows
-// without the column.
+// unlabeledTables writes a table of which some rows have no label, the labeled rows alone, and all
+// rows without the column.
 func unlabeledTables(t *testing.T) (dir string, labeled int) {
 	dir = t.TempDir()
 	const header = "id,x,y"
@@ -33,8 +33,8 @@ func unlabeledTables(t *testing.T) (dir string, labeled int) {
 	return dir, labeled
 }
 
-// Links, predictions and scores of a table of which some rows have no label are those of the labeled
-// rows alone, and the reports say how many rows these are.
+// Links, predictions and scores of a table of which some rows have no label are those of the
+// labeled rows alone, and the reports say how many rows these are.
 func TestUnlabeledRows(t *testing.T) {
 	dir, labeled := unlabeledTables(t)
 	run := func(line string) string { return commandtest.RunOK(t, dir, line+" --label kind").Stdout }
@@ -74,7 +74,8 @@ func TestUnlabeledRows(t *testing.T) {
 		strings.Count(text, "label") != 3 {
 		t.Errorf("check prints %q: want one remark on 20 rows", text)
 	}
-	for _, line := range []string{"report model.mlk -i all.csv -o r.html", "plot model.mlk -i all.csv -o p.svg",
+	for _, line := range []string{"report model.mlk -i all.csv -o r.html",
+		"plot model.mlk -i all.csv -o p.svg",
 		"plot model.mlk -i all.csv --curve roc -o c.svg", "plot model.mlk -i all.csv --curve recall -o c.svg",
 		"cluster -i all.csv -n 2 -o c.csv"} {
 		run(line)
@@ -100,7 +101,8 @@ func TestNeighborsOfNamedRows(t *testing.T) {
 		commandtest.RunOK(t, dir, "neighbors model.mlk -k 3 -o "+name+"-found.csv --train "+line)
 		tables[name] = clitest.Read(t, dir, name+"-found.csv")
 	}
-	if tables["auto"] != tables["id"] || tables["plain"] != tables["row"] || tables["other"] != tables["row"] {
+	if tables["auto"] != tables["id"] || tables["plain"] != tables["row"] ||
+		tables["other"] != tables["row"] {
 		t.Errorf("tables %q", tables)
 	}
 	if lines := clitest.Lines(tables["row"]); len(lines) != 1+60*3 || strings.Contains(tables["row"], "p") ||
@@ -110,8 +112,8 @@ func TestNeighborsOfNamedRows(t *testing.T) {
 	commandtest.RunOK(t, dir, "neighbors model.mlk -k 3 -o found.npy --train none.csv -i none.csv")
 }
 
-// A file without a link, or with nothing at all, is a beginning for what can do without links, and a
-// clear error for what cannot.
+// A file without a link, or with nothing at all, is a beginning for what can do without links, and
+// a clear error for what cannot.
 func TestNoLinksYet(t *testing.T) {
 	dir, _ := unlabeledTables(t)
 	for name, text := range map[string]string{"header.csv": "i,j,link\n", "empty.csv": ""} {

@@ -79,7 +79,8 @@ func (d *Data) Labeled() (n int) {
 	return n
 }
 
-// NeedLabels returns a *fault.DataError that says how to give labels, as want, unless a row has one.
+// NeedLabels returns a *fault.DataError that says how to give labels, as want, unless a row has
+// one.
 func (d *Data) NeedLabels(want string) error {
 	switch {
 	case d.Labels == nil:

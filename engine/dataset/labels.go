@@ -157,8 +157,8 @@ func openLabels(src *source, o ReadOptions, rep *report) (r *records, label, id 
 		return nil, nil, nil, r.badOption(err)
 	}
 	if label, id = labelNames(roles.Label), idNames(roles.ID); label.at < 0 {
-		return nil, nil, nil, rep.fatal("call the column of labels label", "the header is %s: want a column %s",
-			r.header(), labelColumn)
+		return nil, nil, nil, rep.fatal("call the column of labels label",
+			"the header is %s: want a column %s", r.header(), labelColumn)
 	}
 	return r, label, id, nil
 }
@@ -178,7 +178,7 @@ func (s *LabelStream) NextRows(limit int) (LabelRows, error) {
 	if s.label == nil {
 		return s.held(limit)
 	}
-	labels, err := nextRecords(&s.recordStream, limit, "labels", func(fields []string, line int) (string, error) {
+	take := func(fields []string, line int) (string, error) {
 		if err := s.id.add(s.lines, fields, line); err != nil {
 			return "", err
 		}
@@ -188,7 +188,8 @@ func (s *LabelStream) NextRows(limit int) (LabelRows, error) {
 		label := s.label.values[0]
 		s.label.values = s.label.values[:0]
 		return label, nil
-	})
+	}
+	labels, err := nextRecords(&s.recordStream, limit, "labels", take)
 	return LabelRows{labels, s.id.take()}, err
 }
 

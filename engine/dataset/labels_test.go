@@ -226,8 +226,8 @@ func TestBadTargets(t *testing.T) {
 	}
 }
 
-// Rows without a label are read by every reader, whether their line is plain or quoted, and the other
-// cells are those of the same file with labels.
+// Rows without a label are read by every reader, whether their line is plain or quoted, and the
+// other cells are those of the same file with labels.
 func TestUnlabeledRows(t *testing.T) {
 	dir := t.TempDir()
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -318,7 +318,8 @@ func TestLabelOptional(t *testing.T) {
 	if err != nil || d.Labels != nil || !slices.Equal(d.Features, []string{"label", "x"}) {
 		t.Errorf("%+v, error %v: want no labels, as the column label is a feature for --label kind", d, err)
 	}
-	if d, err = decodeText("kind,x\n1,2\n", "a.csv", o); err != nil || !slices.Equal(d.Labels, []string{"1"}) {
+	if d, err = decodeText("kind,x\n1,2\n", "a.csv", o); err != nil ||
+		!slices.Equal(d.Labels, []string{"1"}) {
 		t.Errorf("%+v, error %v: want the labels of the column", d, err)
 	}
 }

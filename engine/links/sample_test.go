@@ -363,8 +363,8 @@ func TestFromLabels(t *testing.T) {
 	})
 }
 
-// Links of partly labeled rows are those of the labeled rows alone, with the numbers that these have
-// among all, and cannot-links of a single class are refused by what is missing.
+// Links of partly labeled rows are those of the labeled rows alone, with the numbers that these
+// have among all, and cannot-links of a single class are refused by what is missing.
 func TestSampleOfSomeLabels(t *testing.T) {
 	labels := []string{"", "a", "b", "", "a", "b", "a", "", "b"}
 	var rows []int

@@ -224,8 +224,8 @@ func TestWindows1252(t *testing.T) {
 	}
 }
 
-// Points without a group are last in the legend and gray, so that the markers of the groups are those
-// of a picture without such points.
+// Points without a group are last in the legend and gray, so that the markers of the groups are
+// those of a picture without such points.
 func TestUnlabeledPoints(t *testing.T) {
 	s := Scatter{Groups: []string{"", "b", "1", "", "a"}, X: make([]float64, 5)}
 	if got := s.names(); !slices.Equal(got, []string{"1", "a", "b", ""}) {

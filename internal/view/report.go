@@ -396,8 +396,8 @@ type viewData struct {
 func (r *Report) payload() (string, error) {
 	p := r.Points
 	out := payload{Count: p.Count, Colors: hexPalette(), Shapes: corners(), Stroked: firstStroked,
-		FewGroups: fewGroups, None: -1, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must),
-		Cannot: links(p.Cannot), Violations: r.Violations}
+		FewGroups: fewGroups, None: -1, IDs: p.IDs, Features: []packed{}, Views: []viewData{},
+		Must: links(p.Must), Cannot: links(p.Cannot), Violations: r.Violations}
 	if out.Violations == nil {
 		out.Violations = []Violation{}
 	}

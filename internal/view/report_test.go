@@ -1,8 +1,8 @@
 package view_test
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -54,7 +54,7 @@ func TestWrite(t *testing.T) {
 	}
 	names := v["names"].([]any)
 	for i, k := range numbers[uint32](t, v["labels"]) {
-		if want := cmp.Or(r.Points.Labels[i], noLabel); names[k] != want {
+		if want := cmp.Or(r.Points.Labels[i], "no label"); names[k] != want {
 			t.Fatalf("label %d is %.40q: want %.40q", i, names[k], want)
 		}
 	}

@@ -211,7 +211,7 @@ func (s Scatter) markers() map[string]marker {
 	return out
 }
 
-// names returns the groups in order: numbers by value, then other names, then points without a group.
+// names returns the groups in order: numbers by value, other names, and "" for points without one.
 func (s Scatter) names() []string {
 	if s.Groups == nil {
 		return []string{""}
@@ -221,7 +221,8 @@ func (s Scatter) names() []string {
 	return slices.Compact(names)
 }
 
-// compareNames orders numbers by value, before other names, which it orders by their letters, before "".
+// compareNames orders numbers by value, before other names, which it orders by their letters. ""
+// is last.
 func compareNames(a, b string) int {
 	if (a == "") != (b == "") {
 		return cmp.Compare(len(b), len(a)) // "" is last

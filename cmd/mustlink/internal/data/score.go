@@ -124,7 +124,8 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 			return nil, err
 		}
 		n, m := truth.Done(), predicted.Done()
-		if ended := len(t.Labels) == 0 && len(p.Labels) == 0; n != m && (ended || max(n, m)-min(n, m) > most) {
+		ended := len(t.Labels) == 0 && len(p.Labels) == 0
+		if n != m && (ended || max(n, m)-min(n, m) > most) {
 			return nil, c.otherLength(n, m, ended)
 		} else if ended {
 			break

@@ -334,8 +334,8 @@ func LinkCurves() view.Lines {
 		YLabel: "share of must-links within it", Diagonal: true}
 }
 
-// LabelCurve returns the ROC curve of the distance of random pairs of labeled rows, of which there are
-// at least two, as a test of "same class".
+// LabelCurve returns the ROC curve of the distance of random pairs of labeled rows, of which there
+// are at least two, as a test of "same class".
 func LabelCurve(v Space, labels []string, seed uint64) (view.Series, error) {
 	var err error
 	if v.Y, labels, err = neighbors.Labeled(v.Y, labels); err != nil {
