@@ -225,7 +225,11 @@ func scoresLine(w io.Writer, r *score.Report) {
 	for _, f := range r.Scores() {
 		scores = append(scores, fmt.Sprintf("%s %v", f.Name, session.Number(f.Value)))
 	}
-	fmt.Fprintf(w, "against the labels\t%s\n", strings.Join(scores, ", "))
+	of := ""
+	if r.Unlabeled > 0 {
+		of = " of " + session.Plural(r.N, "row")
+	}
+	fmt.Fprintf(w, "against the labels%s\t%s\n", of, strings.Join(scores, ", "))
 }
 
 // check finds mistakes that do not require the data.
