@@ -87,5 +87,9 @@ func (t *Table) labeled(what string) error {
 	if err := t.check(what); err != nil {
 		return err
 	}
-	return t.data.NeedLabels("a column label, or WithLabels")
+	if t.data.Labels == nil {
+		return fault.Data(t.data.Name,
+			"the rows of the %s have no labels: want a column label, or WithLabels", what)
+	}
+	return t.data.NeedLabels("")
 }
