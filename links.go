@@ -91,5 +91,5 @@ func (t *Table) labeled(what string) error {
 		return fault.Data(t.data.Name,
 			"the rows of the %s have no labels: want a column label, or WithLabels", what)
 	}
-	return nil
+	return t.data.NeedLabels("")
 }

@@ -247,7 +247,7 @@ func (m *Model) Neighbors(ctx context.Context, known, fresh *Table, k int) ([][]
 }
 
 // Classify returns, for each row of fresh, the most frequent label among its k nearest rows of
-// known. If labels have equally many votes, the label of the nearest voter wins.
+// known that have one. If labels have equally many votes, the label of the nearest voter wins.
 func (m *Model) Classify(ctx context.Context, known, fresh *Table, k int) ([]string, error) {
 	if err := known.labeled("known table"); err != nil {
 		return nil, err
@@ -256,7 +256,11 @@ func (m *Model) Classify(ctx context.Context, known, fresh *Table, k int) ([]str
 	if err != nil {
 		return nil, err
 	}
-	return neighbors.Classify(ctx, m.eng, train, known.data.Labels, query, k)
+	train, labels, err := neighbors.Labeled(train, known.data.Labels)
+	if err != nil {
+		return nil, err
+	}
+	return neighbors.Classify(ctx, m.eng, train, labels, query, k)
 }
 
 func (m *Model) embedBoth(ctx context.Context, known, fresh *Table) (train, query blas.Matrix, err error) {

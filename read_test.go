@@ -1,6 +1,7 @@
 package mustlink_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,5 +55,46 @@ func TestReadOptions(t *testing.T) {
 		mustlink.ReadLimit(1000))
 	if _, is := err.(*fault.MemoryError); !is && !strings.Contains(err.Error(), "limit") {
 		t.Errorf("a file beyond the limit: error %v", err)
+	}
+}
+
+// TestUnlabeledRows: rows with an empty label are in no link, do not vote, and count in no score.
+func TestUnlabeledRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	text := "x,y,label\n"
+	var rows []int
+	for i := range 40 {
+		label := string(rune('a' + i%2))
+		if i%5 < 2 {
+			label = ""
+		} else {
+			rows = append(rows, i)
+		}
+		text += fmt.Sprintf("%d,%d,%s\n", i%2*9+i%3, i*i%7, label)
+	}
+	try(path, os.WriteFile(path, []byte(text), 0o600))
+	table := try(mustlink.ReadTable(path))
+	links := try(table.SampleLinks(20, 20, 1))
+	for _, l := range append(links.Must(), links.Cannot()...) {
+		if table.Labels()[l.I] == "" || table.Labels()[l.J] == "" {
+			t.Errorf("a link between rows %d and %d: want labeled ones", l.I, l.J)
+		}
+	}
+	m := try(mustlink.Fit(t.Context(), table, links, mustlink.Method("rca")))
+	some := try(table.Select(rows))
+	found := try(m.Classify(t.Context(), table, table, 3))
+	if want := try(m.Classify(t.Context(), some, table, 3)); !slices.Equal(found, want) {
+		t.Errorf("labels %q: want %q, those that the labeled rows alone give", found, want)
+	}
+	r := try(mustlink.Score(table, found))
+	if r.N != len(rows) || r.Unlabeled != 40-len(rows) {
+		t.Errorf("%d rows scored, %d without a label: want %d and %d", r.N, r.Unlabeled, len(rows), 40-len(rows))
+	}
+	none := try(table.WithLabels(make([]string, 40)))
+	if _, err := none.SampleLinks(1, 0, 1); !fault.IsInput(err) || !strings.Contains(err.Error(), "40 rows") {
+		t.Errorf("no labels: error %v", err)
+	}
+	if _, err := m.Classify(t.Context(), none, table, 1); !fault.IsInput(err) {
+		t.Errorf("no labels: error %v", err)
 	}
 }

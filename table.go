@@ -37,8 +37,11 @@ type Columns struct {
 	Text      []string // columns that are texts, also where they look like numbers
 	Numbers   []string // columns that are numbers, also where their first cells do not look so
 	Thousands bool     // numbers may be written as 1,234,567
-	NoHeader  bool     // the first line of CSV text is a row, and columns are called 0, 1, ...
-	Strict    bool     // texts and missing values are errors
+	// Header is "none" if the first line of CSV text is a row, and then columns are called 0, 1, ...;
+	// "first" if it has their names, whatever it looks like; "" is "first" with a warning, or an error,
+	// if it looks like a row.
+	Header string
+	Strict bool // texts and missing values are errors
 }
 
 // ReadColumns chooses columns.
@@ -46,7 +49,7 @@ func ReadColumns(c Columns) ReadOption {
 	return func(o *dataset.ReadOptions) {
 		o.Label, o.ID, o.Drop, o.Keep = c.Label, c.ID, c.Drop, c.Keep
 		o.Text, o.Numbers, o.Thousands, o.Mixed = c.Text, c.Numbers, c.Thousands, !c.Strict
-		o.NoHeader = c.NoHeader
+		o.Header = c.Header
 	}
 }
 

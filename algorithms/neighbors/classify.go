@@ -3,6 +3,7 @@ package neighbors
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -24,6 +25,27 @@ func Classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels
 func LeaveOneOut(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []string,
 	k int) ([]string, error) {
 	return classify(ctx, eng, x, labels, x, k, true)
+}
+
+// Labeled returns the rows that have a label, which are those that can vote, and their labels. If
+// all have one, these share the memory of train and labels; if none has, the error is a
+// *fault.DataError.
+func Labeled(train blas.Matrix, labels []string) (blas.Matrix, []string, error) {
+	if len(labels) != train.Rows || !slices.Contains(labels, "") {
+		return train, labels, nil // another number is an error of Classify
+	}
+	var rows []int
+	var of []string
+	for i, label := range labels {
+		if label != "" {
+			rows, of = append(rows, i), append(of, label)
+		}
+	}
+	if rows == nil {
+		return train, nil, fault.Data("",
+			"the label of each of its %d rows is empty: want labels for some of them", train.Rows)
+	}
+	return train.Select(rows), of, nil
 }
 
 func classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix,

@@ -94,7 +94,7 @@ func (s Set) read(path func(string) string) (*rows, error) {
 		return nil, err
 	}
 	if len(s.Files) > 1 {
-		if d.Labels, err = dataset.ReadLabels(path(s.Files[1]), 0); err != nil {
+		if d.Labels, err = dataset.ReadLabels(path(s.Files[1]), dataset.ReadOptions{}); err != nil {
 			return nil, err
 		}
 	}

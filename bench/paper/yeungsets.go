@@ -96,7 +96,7 @@ func readDigits(t Trial) (*digitImages, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels, err := dataset.ReadLabels(t.Path(files[1]), 0)
+	labels, err := dataset.ReadLabels(t.Path(files[1]), dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}

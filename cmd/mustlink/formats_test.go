@@ -231,7 +231,7 @@ func TestBadSequences(t *testing.T) {
 			[]string{"data.fasta", "line 1", `"x"`, "ACGT"}},
 		{"no such alphabet", rest, line + " --alphabet A-C", []string{"--alphabet", "A-C", "dna"}},
 		{"no second word", rest, "links make -i data.fasta --labels-from-header --pairs 1 -o out.csv",
-			[]string{"data.fasta", "line 1", `"y"`, "second"}},
+			[]string{"data.fasta", "label of each of its 2 rows is empty"}},
 		{"labels not asked for", rest, "links make -i data.fasta --pairs 1 -o out.csv",
 			[]string{"data.fasta", "--labels-from-header"}},
 		{"one sequence", ">x\nACDEF\n", line, []string{"data.fasta", "at least 2"}},

@@ -31,7 +31,8 @@ func TestNeighbors(t *testing.T) {
 	dir := searched(t)
 	report := clitest.Parse(t,
 		commandtest.RunOK(t, dir,
-			"neighbors model.mlk --train train.csv -i new.csv -k 4 --workers 1 -o found.csv --json").Stdout)
+			"neighbors model.mlk --train train.csv -i new.csv -k 4 --workers 1 --links-by row "+
+				"-o found.csv --json").Stdout)
 	if report["n"] != 100.0 || report["train_rows"] != 300.0 || report["neighbors"] != 4.0 ||
 		report["approximate"] != nil {
 		t.Errorf("report %v", report)
@@ -59,12 +60,12 @@ func TestNeighbors(t *testing.T) {
 		}
 	}
 	commandtest.RunOK(t, dir,
-		"neighbors -q model.mlk --train train.csv -i new.csv -k 4 --workers 3 -o again.csv")
+		"neighbors -q model.mlk --train train.csv -i new.csv -k 4 --workers 3 --links-by row -o again.csv")
 	if clitest.Read(t, dir, "again.csv") != text {
 		t.Error("other neighbors with 3 workers")
 	}
 	for _, name := range []string{"found.npy", "found.parquet", "found.arrow"} {
-		commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 4 -o "+name)
+		commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 4 --links-by row -o "+name)
 		if n := commandtest.RunOK(t, dir, "check --json -i "+name).Stdout; !strings.Contains(n, "400") {
 			t.Errorf("%s: %s", name, n)
 		}
@@ -83,9 +84,9 @@ func distance(x, y []float64) float64 {
 func TestNeighborsByID(t *testing.T) {
 	dir := searched(t)
 	numbers := commandtest.RunOK(t, dir,
-		"neighbors -q model.mlk --train train.csv -i new.csv -k 2 -o -").Stdout
+		"neighbors -q model.mlk --train train.csv -i new.csv -k 2 --links-by row -o -").Stdout
 	names := commandtest.RunOK(t, dir,
-		"neighbors -q model.mlk --train train.csv -i new.csv -k 2 --links-by id -o -").Stdout
+		"neighbors -q model.mlk --train train.csv -i new.csv -k 2 -o -").Stdout
 	train, fresh := commandtest.Column(t, clitest.Read(t, dir, "train.csv"), "id"),
 		commandtest.Column(t, clitest.Read(t, dir, "new.csv"), "id")
 	var want strings.Builder
@@ -107,7 +108,7 @@ func TestNeighborsByID(t *testing.T) {
 // was built, for any number of workers, and the summary says what was probed.
 func TestNeighborsByIndex(t *testing.T) {
 	dir := searched(t)
-	line := "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o %s --approximate recall=%s " +
+	line := "neighbors -q model.mlk --train train.csv -i new.csv -k 3 --links-by row -o %s --approximate recall=%s " +
 		"--index train.index --json --workers %d"
 	run := func(out, recall string, workers int) map[string]any {
 		r := clitest.Parse(t, commandtest.RunOK(t, dir, fmt.Sprintf(line, out, recall, workers)).Stdout)
@@ -124,7 +125,7 @@ func TestNeighborsByIndex(t *testing.T) {
 		clitest.Read(t, dir, "train.index") != index {
 		t.Error("an index that is read gives other neighbors")
 	}
-	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o exact.csv")
+	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 --links-by row -o exact.csv")
 	if whole := run("whole.csv", "1", 2); whole["probes"] != whole["cells"] || whole["recall"] != 1.0 {
 		t.Errorf("recall 1: %v", whole)
 	}

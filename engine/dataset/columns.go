@@ -157,13 +157,23 @@ func (c *Columns) NotFinite(feature string, row int, v float64, empty, whole boo
 	return c.Problem(CellError(feature, row, "%s", what), fix)
 }
 
-// CheckText reports a cell of a feature that is not text, or an empty one of ids or labels.
-func (c *Columns) CheckText(column string, isFeature bool, s string, row int) error {
+// Text says what the texts of a column are.
+type Text uint8
+
+// The texts of features may be missing, as may those of labels, and then the row has no label.
+const (
+	FeatureText Text = iota
+	LabelText
+	IDText
+)
+
+// CheckText reports a cell of a feature that is not text, or an empty one of ids.
+func (c *Columns) CheckText(column string, kind Text, s string, row int) error {
 	switch {
-	case s == "" && !isFeature:
+	case s == "" && kind == IDText:
 		return c.Problem(CellError(column, row, "the cell is empty: want a %s", column),
 			"fill in the cell, or remove the row")
-	case isFeature && !utf8.ValidString(s):
+	case kind == FeatureText && !utf8.ValidString(s):
 		return c.Problem(CellError(column, row, "the cell is not UTF-8: want text"),
 			"remove the column, if it holds other bytes than text")
 	}

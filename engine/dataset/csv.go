@@ -56,7 +56,7 @@ func openRecords(src *source, maxLine int, rep *report) (*records, error) {
 	for _, name := range header {
 		r.columns = append(r.columns, strings.Clone(strings.TrimSpace(name)))
 	}
-	if src.named {
+	if src.translated {
 		c.line = 0
 	}
 	if src.headless {
@@ -114,7 +114,7 @@ func (r *records) checkHeader(line int) error {
 		case twice:
 			fix := "rename one of them"
 			if isNumber(name) {
-				fix += ", or use the option no-header if the line is a row"
+				fix += ", or use the option header: none if the line is a row"
 			}
 			err = add(name, fix, "columns %d and %d have the same name: want different ones", first+1, i+1)
 		default:
@@ -125,8 +125,9 @@ func (r *records) checkHeader(line int) error {
 		}
 	}
 	if !r.csv.src.named && r.headerIsData() {
-		_ = add("", "add a first line of column names, or use the option no-header",
-			"the first line holds numbers: want a header of column names")
+		_ = add("", "add a first line of column names, or use the option header: none",
+			"the first line holds numbers: want a header of column names, or the option header: none if the "+
+				"line is a row, or first if these are names")
 		return errStop
 	}
 	return nil
@@ -269,7 +270,8 @@ func (r *records) none() error {
 // names collects one column of text, such as labels. It keeps one copy of each text, so that labels
 // neither keep their lines in memory nor repeat.
 type names struct {
-	at     int // index of the column, -1 for none
+	at     int  // index of the column, -1 for none
+	gaps   bool // an empty cell is a value, as for labels: the row has none
 	values []string
 	seen   map[string]string // nil for values of any number that are not compared
 	lines  map[string]int    // for ids: the line of each, to find duplicates
@@ -281,7 +283,7 @@ func (c *names) add(r *records, fields []string, line int) error {
 		return nil
 	}
 	name, value := r.columns[c.at], fields[c.at]
-	if value == "" {
+	if value == "" && !c.gaps {
 		return r.problem(line, name, "fill in the cell, or remove the row", "the cell is empty: want a %s",
 			name)
 	}
@@ -311,7 +313,7 @@ func (c *names) take() []string {
 	return values
 }
 
-func labelNames(at int) *names { return &names{at: at, seen: map[string]string{}} }
+func labelNames(at int) *names { return &names{at: at, gaps: true, seen: map[string]string{}} }
 func idNames(at int) *names {
 	return &names{at: at, seen: map[string]string{}, lines: map[string]int{}}
 }

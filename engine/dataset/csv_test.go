@@ -94,7 +94,6 @@ func TestBadCSV(t *testing.T) {
 		{"blank cell", "x,y\n1,  \n", place{2, 0, "y"}, "empty"},
 		{"question mark", "x,y\n?,1\n", place{2, 0, "x"}, "missing"},
 		{"decimal comma", "x,y\n\"1,5\",1\n", place{2, 0, "x"}, "not a number"},
-		{"empty label", "x,label\n1,a\n2,\n", place{3, 1, "label"}, "empty"},
 		{"empty id", "id,x\n,1\n", place{2, 0, "id"}, "empty"},
 		{"duplicate ids", "id,x\nr,1\ns,2\nr,3\n", place{4, 2, "id"}, `"r" is already on line 2`},
 		{"duplicate columns", "x,y,x\n1,2,3\n", place{1, -1, "x"}, "columns 1 and 3"},
@@ -479,13 +478,13 @@ func TestCheckFindsAll(t *testing.T) {
 	path := write(t, "data.csv", []byte("id,x,y,label\n"+
 		"a,1,2,u\n"+
 		"b,oops,NaN,u\n"+ // line 3
-		"a,1,2,\n"+
+		"a,1,2,\n"+ // no label is no problem
 		"c,1,2\n"+
 		"\n"+
 		"d,1,caf\xe9,v\n"+ // line 7
 		"e,1,,v\n"+
 		"f,1,2,v\n"))
-	want := []place{{3, 1, "x"}, {3, 1, "y"}, {4, 2, "label"}, {4, 2, "id"}, {5, 3, ""}, {6, 4, ""},
+	want := []place{{3, 1, "x"}, {3, 1, "y"}, {4, 2, "id"}, {5, 3, ""}, {6, 4, ""},
 		{7, 5, ""}, {8, 6, "y"}}
 	problems, err := Check(path, ReadOptions{}, 0)
 	if err != nil {
@@ -737,7 +736,7 @@ func TestPlainRecordsAreRecords(t *testing.T) {
 func TestPlainRecordsThenProblems(t *testing.T) {
 	for text, words := range map[string][]string{
 		"id,x\na,1\nb,2\na,3\n":            {"line 4", "row 2", "id"},
-		"x,label\n1,a\n2,\n":               {"line 3", "row 1", "empty"},
+		"x,id\n1,a\n2,\n":                  {"line 3", "row 1", "empty"},
 		"x,y\n1,2\n3\n":                    {"line 3", "row 1", "1 field"},
 		"x,y\n1,2\n3,4,5\n":                {"line 3", "row 1", "3 fields"},
 		"x,y\n1,2\n\n3,4\n":                {"line 3", "blank"},
@@ -875,7 +874,7 @@ func TestUTF16InPieces(t *testing.T) {
 }
 
 // wrongRows are bad lines of a CSV file with the columns id, a, b, label.
-var wrongRows = []string{"p%d,1,oops,x", "p%d,1,x", "p%d,NaN,2,x", "p%d,1,2,", "p\xff%d,1,2,x", `p%d,1,2,x"y`,
+var wrongRows = []string{"p%d,1,oops,x", "p%d,1,x", "p%d,NaN,2,x", ",1,%d,x", "p\xff%d,1,2,x", `p%d,1,2,x"y`,
 	"p%d,,Inf,x", ""}
 
 // A stream that skips bad rows returns the others and reports each bad row once.

@@ -38,7 +38,10 @@ type csvRows struct {
 
 // openCSVRows reads the header.
 func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
-	src.limit, src.headless = o.MemoryLimit, o.NoHeader
+	src.limit = o.MemoryLimit
+	if err := o.head(src); err != nil {
+		return nil, err
+	}
 	r, err := openRecords(src, o.MaxLine, rep)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 	}
 	c.findNumerals(o.Thousands)
 	c.findColumnNumerals(o.Mixed && !o.Gram)
-	if !o.NoHeader && !src.named {
+	if o.Header == "" {
 		c.doubtHeader()
 	}
 	c.assign(parts)
@@ -293,12 +296,15 @@ func (c *csvRows) parsePlain(t *table, line []byte) (label, id []byte, ok bool) 
 			field := bytes.TrimSpace(line[:size])
 			switch {
 			case role == ignored:
-			case len(field) == 0 && role != asText:
-				return nil, nil, false
 			case role == asText:
 				c.mix.at[i].push(field)
 			case role == asLabel:
-				label = field
+				label = line[:0] // not nil if the cell is empty
+				if len(field) > 0 {
+					label = field
+				}
+			case len(field) == 0:
+				return nil, nil, false
 			case role == asID:
 				id = field
 			case !c.isNext(field, c.row+1):

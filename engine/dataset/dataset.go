@@ -55,7 +55,7 @@ type Data struct {
 	Points   points.Points
 	Features []string // one name per column, nil when the format has none
 	IDs      []string // one per row and all different, nil for none
-	Labels   []string // one per row, nil for none
+	Labels   []string // one per row, nil for none; "" is a row without a label
 	Name     string   // the path as given, "-" for a stream, or the generator's name
 	// Warnings are remarks of the reader on parts of the file that it ignored, without the file's
 	// name: "3 letters outside the alphabet …".
@@ -67,6 +67,29 @@ type Data struct {
 func (d *Data) AtLeast(n int) error {
 	if got := d.Points.Len(); got < n {
 		return fault.Data(d.Name, "it has %s: want at least %d", count(got, "data row"), n)
+	}
+	return nil
+}
+
+// Labeled returns the number of rows that have a label.
+func (d *Data) Labeled() (n int) {
+	for _, label := range d.Labels {
+		if label != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// NeedLabels returns a *fault.DataError that says how to give labels, as want, unless a row has
+// one.
+func (d *Data) NeedLabels(want string) error {
+	switch {
+	case d.Labels == nil:
+		return fault.Data(d.Name, "it has no labels: want %s", want)
+	case d.Labeled() == 0:
+		return fault.Data(d.Name, "the label of each of its %s is empty: want labels for some of them",
+			count(len(d.Labels), "row"))
 	}
 	return nil
 }
@@ -85,8 +108,10 @@ type ReadOptions struct {
 	// IgnoreLabels omits the labels of the data file.
 	IgnoreLabels bool
 	// Label and ID name the columns of labels and of ids; "" stands for `label` and `id`, which
-	// need not be there. A column that is named must be there.
-	Label, ID string
+	// need not be there. A column that is named must be there, unless LabelOptional says of that of
+	// labels that the rows may have none. A row whose cell in it is empty has no label.
+	Label, ID     string
+	LabelOptional bool
 	// Drop has names of columns that are not read, Keep, if not empty, those of the only features.
 	// A name may be a pattern, such as total_*.
 	Drop, Keep []string
@@ -96,12 +121,13 @@ type ReadOptions struct {
 	// Text and Numbers have names, or patterns, of columns that are texts, and of those that are
 	// numbers, whatever their first cells look like. Only for Mixed.
 	Text, Numbers []string
-	// NoHeader means that the first line of CSV text is a row: columns are called 0, 1, ...
-	NoHeader bool
+	// Header says what the first line of CSV text is: HeaderFirst the names of the columns, HeaderNone
+	// a row, and then columns are called 0, 1, ... Without it the line is taken as names; if it looks
+	// like a row there is a warning, or an error if it holds nothing but numbers with a fraction.
+	Header string
 	// Thousands accepts groups of three digits in numbers, as in 1,234,567.
 	Thousands bool
-	// HeaderLabels takes the second word of each header of a FASTA file as the label. A
-	// header without one is an error.
+	// HeaderLabels takes the second word of each header of a FASTA file as the label.
 	HeaderLabels bool
 	// Alphabet holds the letters of sequences: "protein" (also ""), "dna", "rna", or the
 	// letters themselves, all different, in upper or lower case.
@@ -129,6 +155,21 @@ type ReadOptions struct {
 	// MemoryLimit is the limit on the bytes of the values, 0 for none: exceeding it is a
 	// *fault.MemoryError.
 	MemoryLimit int64
+}
+
+// The values of ReadOptions.Header.
+const (
+	HeaderFirst = "first"
+	HeaderNone  = "none"
+)
+
+// head tells a source what its first line is.
+func (o ReadOptions) head(src *source) error {
+	if o.Header != "" && o.Header != HeaderFirst && o.Header != HeaderNone {
+		return fault.Unknown("header", o.Header, []string{HeaderFirst, HeaderNone})
+	}
+	src.headless, src.named = o.Header == HeaderNone, o.Header == HeaderFirst
+	return nil
 }
 
 // Read reads the data file at path. Errors of the content, and a path that cannot be opened, are
@@ -317,7 +358,13 @@ func (o ReadOptions) Roles(columns []string) (Roles, error) {
 	r := Roles{Label: slices.Index(columns, labelColumn), ID: slices.Index(columns, idColumn)}
 	var drop, keep []bool
 	err := firstError(
-		func() error { return named(&r.Label, o.Label, columns) },
+		func() error {
+			if o.LabelOptional && o.Label != "" {
+				r.Label = slices.Index(columns, o.Label)
+				return nil
+			}
+			return named(&r.Label, o.Label, columns)
+		},
 		func() error { return named(&r.ID, o.ID, columns) },
 		func() (err error) { drop, err = matching(o.Drop, columns, "drop"); return err },
 		func() (err error) { keep, err = matching(o.Keep, columns, "keep"); return err },
@@ -425,7 +472,7 @@ func (o ReadOptions) needColumns(file, format string) error {
 		option string
 		is     bool
 	}{
-		{"column of labels", o.Label != ""}, {"column of ids", o.ID != ""},
+		{"column of labels", o.Label != "" && !o.LabelOptional}, {"column of ids", o.ID != ""},
 		{"columns to drop", len(o.Drop) > 0}, {"columns to keep", len(o.Keep) > 0},
 		{"columns of text", len(o.Text) > 0}, {"columns of numbers", len(o.Numbers) > 0},
 	} {

@@ -61,9 +61,9 @@ func decodeFASTA(src *source, o ReadOptions, rep *report) (*table, error) {
 }
 
 // labelsFASTA returns the second words of the headers.
-func labelsFASTA(src *source, maxLine int) (labels, ids []string, err error) {
+func labelsFASTA(src *source, o ReadOptions) (labels, ids []string, err error) {
 	rep := &report{file: src.name, max: 1}
-	f, err := readFASTA(src, "", true, ReadOptions{MaxLine: maxLine, MemoryLimit: src.limit}, rep)
+	f, err := readFASTA(src, "", true, ReadOptions{MaxLine: o.MaxLine, MemoryLimit: src.limit}, rep)
 	if err := rep.outcome(err); err != nil {
 		return nil, nil, err
 	}
@@ -182,11 +182,11 @@ func (f *fastaReader) header(text string) error {
 	if f.labels == nil {
 		return nil
 	}
-	if len(words) == 1 {
-		return f.problem(f.line, "write the label after the name",
-			"the header of record %s has one word: want a label as the second", f.name())
+	label := ""
+	if len(words) > 1 {
+		label = words[1]
 	}
-	f.labels.push(words[1], f.line)
+	f.labels.push(label, f.line)
 	return nil
 }
 

@@ -79,7 +79,8 @@ func TestDecodeFASTA(t *testing.T) {
 		t.Errorf("labels %q, want those of the file", d.Labels)
 	}
 	from := write(t, "labels.fasta", []byte(text))
-	if labels, err := ReadLabels(from, 0); err != nil || !slices.Equal(labels, []string{"fold.a", "fold.b"}) {
+	if labels, err := ReadLabels(from, ReadOptions{}); err != nil ||
+		!slices.Equal(labels, []string{"fold.a", "fold.b"}) {
 		t.Errorf("labels %q, error %v", labels, err)
 	}
 }
@@ -109,8 +110,6 @@ func TestFASTAErrors(t *testing.T) {
 		"duplicate names": {">a x\nACD\n>b\nACD\n>a y\nACD\n", ReadOptions{}, place{5, 2, ""},
 			`record "a" is already on line 1`},
 		"no name": {">a\nACD\n> \t\nACD\n", ReadOptions{}, place{3, 1, ""}, "no name"},
-		"no label": {">a x\nACD\n>b\nACD\n", ReadOptions{HeaderLabels: true}, place{3, 1, ""},
-			`record "b" has one word`},
 		"a blank line in a record": {">a\nACD\n\nACD\n", ReadOptions{}, place{3, 0, ""},
 			`splits the sequence of record "a"`},
 		"binary":    {">a\nACD\x00\n", ReadOptions{}, place{0, -1, ""}, "binary"},
@@ -142,8 +141,9 @@ func TestFASTAErrors(t *testing.T) {
 	_, err := decodeText(">a\nA\n", "a.fasta", ReadOptions{Labels: labels})
 	wantData(t, err, labels, place{0, 0, "id"}, `the id is "b"`)
 	one := write(t, "one.fasta", []byte(">a x\nA\n>b\nA\n"))
-	_, err = ReadLabels(one, 0)
-	wantData(t, err, one, place{3, 1, ""}, "one word")
+	if labels, err := ReadLabels(one, ReadOptions{}); err != nil || !slices.Equal(labels, []string{"x", ""}) {
+		t.Errorf("labels %q, error %v: want one row without a label", labels, err)
+	}
 }
 
 // Check continues after the first problem.
@@ -160,9 +160,9 @@ func TestCheckFASTA(t *testing.T) {
 			t.Errorf("%v: no fix", p)
 		}
 	}
-	// The blank line; no name; a again, without a label, without a letter of the alphabet; b is
-	// empty; c is not text and so is empty.
-	if want := []string{"3/0", "5/1", "7/2", "7/2", "7/2", "9/3", "11/4", "10/4"}; !slices.Equal(got, want) {
+	// The blank line; no name; a again, without a letter of the alphabet; b is empty; c is not text
+	// and so is empty.
+	if want := []string{"3/0", "5/1", "7/2", "7/2", "9/3", "11/4", "10/4"}; !slices.Equal(got, want) {
 		t.Errorf("problems at line/row %v, want %v", got, want)
 	}
 }

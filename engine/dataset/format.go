@@ -22,7 +22,7 @@ type format struct {
 	endings []string
 	decode  func(src *source, o ReadOptions, rep *report) (*table, error)
 	rows    func(src *source, o ReadOptions, rep *report) (rowReader, error) // reads one block at a time
-	labels  func(src *source, maxLine int) (labels, ids []string, err error)
+	labels  func(src *source, o ReadOptions) (labels, ids []string, err error)
 	encode  func(w *matrixWriter) error
 	named   bool // its columns have names
 }

@@ -40,7 +40,8 @@ func FuzzLabels(f *testing.F) {
 			if format.labels == nil {
 				continue
 			}
-			labels, ids, err := format.labels(newSource("f", bytes.NewReader(b), -1, false), 1<<16)
+			labels, ids, err := format.labels(newSource("f", bytes.NewReader(b), -1, false),
+				ReadOptions{MaxLine: 1 << 16})
 			if err != nil {
 				if !fault.IsInput(err) {
 					t.Fatalf("%s: error %v is not an input error", format.name, err)
@@ -54,7 +55,8 @@ func FuzzLabels(f *testing.F) {
 				continue
 			}
 			text := labelsText(t, labels, ids)
-			again, sameIDs, err := decodeLabels(newSource("f", bytes.NewReader(text), -1, false), 1<<20)
+			again, sameIDs, err := decodeLabels(newSource("f", bytes.NewReader(text), -1, false),
+				ReadOptions{MaxLine: 1 << 20})
 			if err != nil || !slices.Equal(again, labels) || !slices.Equal(sameIDs, ids) {
 				t.Fatalf("labels %q of %q are %q of %q after writing and reading, error %v", labels, ids,
 					again, sameIDs, err)

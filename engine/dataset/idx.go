@@ -81,7 +81,7 @@ func decodeIDX(src *source, o ReadOptions, rep *report) (*table, error) {
 }
 
 // labelsIDX returns the numbers of a vector as labels.
-func labelsIDX(src *source, _ int) (labels, ids []string, err error) {
+func labelsIDX(src *source, _ ReadOptions) (labels, ids []string, err error) {
 	head, err := src.r.Peek(4)
 	if err == nil && (head[3] != 1 || head[2] >= 0x0d) && head[0] == 0 && head[1] == 0 {
 		return nil, nil, fault.Data(src.name,

@@ -22,8 +22,8 @@ func withJSON[T any](read func(src *source, o ReadOptions, rep *report) (T,
 		if j.most <= 0 {
 			j.most = DefaultMaxLine
 		}
-		src.r, src.size, src.file, src.named = bufio.NewReaderSize(&steady{in: j}, bufferSize), -1, nil, true
-		o.NoHeader = false
+		src.r, src.size, src.file = bufio.NewReaderSize(&steady{in: j}, bufferSize), -1, nil
+		src.headless, src.named, src.translated, o.Header = false, true, true, HeaderFirst
 		return read(src, o, rep)
 	}
 }

@@ -11,26 +11,39 @@ import (
 // ReadLabels reads the labels of a labels file, or of data with labels: the column label of a CSV
 // file, the first words of an svmlight file, the second words of the headers of a FASTA file, the
 // whole numbers of an IDX vector. A file with an unknown ending is read as CSV. Other columns are
-// ignored. A file without labels, or with an empty one, is a *fault.DataError. Labels that take
-// more than limit bytes, 0 for no limit, are a *fault.MemoryError.
-func ReadLabels(path string, limit int64) ([]string, error) {
-	labels, _, err := readLabels(path, ReadOptions{MemoryLimit: limit})
-	return labels, err
+// ignored. An empty label is that of a row without one; a file without a place for labels is a
+// *fault.DataError. Of the options it takes MaxLine and MemoryLimit, and for CSV Label, ID and
+// Header.
+func ReadLabels(path string, o ReadOptions) ([]string, error) {
+	rows, err := ReadLabelRows(path, o)
+	return rows.Labels, err
 }
 
-// DecodeLabels is [ReadLabels] for a stream of CSV. Messages refer to it as name; gz means that it
-// is compressed. Errors are the same.
-func DecodeLabels(r io.Reader, name string, gz bool, limit int64) ([]string, error) {
+// ReadLabelRows is [ReadLabels] that also returns the ids of the rows, if the file has some.
+func ReadLabelRows(path string, o ReadOptions) (LabelRows, error) {
+	labels, ids, err := readLabels(path, o)
+	return LabelRows{labels, ids}, err
+}
+
+// DecodeLabelRows is [ReadLabelRows] for a stream of CSV. Messages refer to it as name; gz means
+// that it is compressed. Errors are the same.
+func DecodeLabelRows(r io.Reader, name string, gz bool, o ReadOptions) (LabelRows, error) {
 	src := newSource(name, r, -1, gz)
-	src.limit = limit
-	labels, _, err := decodeLabels(src, 0)
-	return labels, err
+	src.limit = o.MemoryLimit
+	labels, ids, err := decodeLabels(src, o)
+	return LabelRows{labels, ids}, err
 }
 
 func readLabels(path string, o ReadOptions) (labels, ids []string, err error) {
+	f := formatNamed(path, nil)
 	decode := decodeLabels
-	if f := formatNamed(path, nil); f.labels != nil {
+	if f.labels != nil {
 		decode = f.labels
+		if !f.named {
+			if err := o.needColumns(path, f.name); err != nil {
+				return nil, nil, err
+			}
+		}
 	}
 	src, err := open(path, isGzip(path))
 	if err != nil {
@@ -38,22 +51,17 @@ func readLabels(path string, o ReadOptions) (labels, ids []string, err error) {
 	}
 	defer src.Close()
 	src.limit = o.MemoryLimit
-	return decode(src, o.MaxLine)
+	return decode(src, o)
 }
 
 // decodeLabels also returns the ids, nil when there are none.
-func decodeLabels(src *source, maxLine int) (labels, ids []string, err error) {
+func decodeLabels(src *source, o ReadOptions) (labels, ids []string, err error) {
 	rep := &report{file: src.name, max: 1}
 	err = func() error {
-		r, err := openRecords(src, maxLine, rep)
+		r, label, id, err := openLabels(src, o, rep)
 		if err != nil {
 			return err
 		}
-		label, err := labelsOf(r)
-		if err != nil {
-			return err
-		}
-		id := idNames(r.column(idColumn))
 		err = r.eachWithin(src.limit, labelBytes, func(fields []string, line int) error {
 			if err := label.add(r, fields, line); err != nil {
 				return err
@@ -72,7 +80,7 @@ func decodeLabels(src *source, maxLine int) (labels, ids []string, err error) {
 // labelsFor reads the labels of a data file of n rows from a separate file. If both files have ids,
 // these must agree row by row.
 func labelsFor(path, data string, n int, dataIDs []string, o ReadOptions) ([]string, error) {
-	labels, ids, err := readLabels(path, o)
+	labels, ids, err := readLabels(path, ReadOptions{MaxLine: o.MaxLine, MemoryLimit: o.MemoryLimit})
 	if err != nil {
 		return nil, err
 	}
@@ -98,54 +106,61 @@ func labelsFor(path, data string, n int, dataIDs []string, o ReadOptions) ([]str
 // are read at once. It is not safe for concurrent use.
 type LabelStream struct {
 	recordStream
-	label *names   // nil if all labels are in memory
-	rest  []string // remaining labels in memory
+	label, id *names    // nil if all labels are in memory
+	rest      LabelRows // what remains of these
 }
 
 // OpenLabels begins to read the labels of a file, as [ReadLabels] does and with its errors. Ids are
-// not compared with one another. limit applies to formats whose labels are read at once.
-func OpenLabels(path string, limit int64) (*LabelStream, error) {
+// not compared with one another. The memory limit applies to formats whose labels are read at once.
+func OpenLabels(path string, o ReadOptions) (*LabelStream, error) {
 	switch FormatOf(path) {
 	case "svm", "idx", "fasta":
-		labels, err := ReadLabels(path, limit)
+		labels, ids, err := readLabels(path, o)
 		if err != nil {
 			return nil, err
 		}
-		return &LabelStream{rest: labels}, nil
+		return &LabelStream{rest: LabelRows{labels, ids}}, nil
 	}
 	return opened(path, isGzip(path), func(src *source) (*LabelStream, error) {
-		src.limit = limit
-		return newLabelStream(src)
+		src.limit = o.MemoryLimit
+		return newLabelStream(src, o)
 	})
 }
 
 // DecodeLabelStream is [OpenLabels] for a stream of CSV. Messages refer to it as name; gz means
 // that it is compressed. Errors are the same.
-func DecodeLabelStream(r io.Reader, name string, gz bool) (*LabelStream, error) {
-	return newLabelStream(newSource(name, r, -1, gz))
+func DecodeLabelStream(r io.Reader, name string, gz bool, o ReadOptions) (*LabelStream, error) {
+	return newLabelStream(newSource(name, r, -1, gz), o)
 }
 
-func newLabelStream(src *source) (*LabelStream, error) {
+func newLabelStream(src *source, o ReadOptions) (*LabelStream, error) {
 	s := &LabelStream{recordStream: newRecordStream(src)}
 	var err error
-	if s.lines, err = openRecords(src, 0, s.rep); err == nil {
-		s.label, err = labelsOf(s.lines)
-	}
-	if err != nil {
+	if s.lines, s.label, s.id, err = openLabels(src, o, s.rep); err != nil {
 		return nil, s.rep.outcome(err)
 	}
-	s.label.seen = nil // there may be as many as rows
+	s.label.seen, s.id.seen, s.id.lines = nil, nil, nil // there may be as many as rows
 	return s, nil
 }
 
-// labelsOf returns the column label.
-func labelsOf(r *records) (*names, error) {
-	label := labelNames(r.column(labelColumn))
-	if label.at < 0 {
-		return nil, r.rep.fatal("call the column of labels label", "the header is %s: want a column %s",
-			r.header(), labelColumn)
+// openLabels reads a header, and returns the columns of labels and of ids; the second need not be
+// there.
+func openLabels(src *source, o ReadOptions, rep *report) (r *records, label, id *names, err error) {
+	if err = o.head(src); err != nil {
+		return nil, nil, nil, err
 	}
-	return label, nil
+	if r, err = openRecords(src, o.MaxLine, rep); err != nil {
+		return nil, nil, nil, err
+	}
+	roles, err := ReadOptions{Label: o.Label, ID: o.ID}.Roles(r.columns)
+	if err != nil {
+		return nil, nil, nil, r.badOption(err)
+	}
+	if label, id = labelNames(roles.Label), idNames(roles.ID); label.at < 0 {
+		return nil, nil, nil, rep.fatal("call the column of labels label",
+			"the header is %s: want a column %s", r.header(), labelColumn)
+	}
+	return r, label, id, nil
 }
 
 // Done returns the number of labels read so far.
@@ -154,32 +169,46 @@ func (s *LabelStream) Done() int { return s.done }
 // Next returns the next labels, 1 to limit of them. After the last one the error is io.EOF; every
 // later call returns this error, or any other, again.
 func (s *LabelStream) Next(limit int) ([]string, error) {
+	rows, err := s.NextRows(limit)
+	return rows.Labels, err
+}
+
+// NextRows is [LabelStream.Next] that also returns the ids of the rows, if the file has some.
+func (s *LabelStream) NextRows(limit int) (LabelRows, error) {
 	if s.label == nil {
 		return s.held(limit)
 	}
-	return nextRecords(&s.recordStream, limit, "labels", func(fields []string, line int) (string, error) {
+	take := func(fields []string, line int) (string, error) {
+		if err := s.id.add(s.lines, fields, line); err != nil {
+			return "", err
+		}
 		if err := s.label.add(s.lines, fields, line); err != nil {
 			return "", err
 		}
 		label := s.label.values[0]
 		s.label.values = s.label.values[:0]
 		return label, nil
-	})
+	}
+	labels, err := nextRecords(&s.recordStream, limit, "labels", take)
+	return LabelRows{labels, s.id.take()}, err
 }
 
-// held is Next for labels in memory.
-func (s *LabelStream) held(limit int) ([]string, error) {
+// held is NextRows for labels in memory.
+func (s *LabelStream) held(limit int) (LabelRows, error) {
 	if err := s.ready(limit, "labels"); err != nil {
-		return nil, err
+		return LabelRows{}, err
 	}
-	n := min(limit, len(s.rest))
-	labels := s.rest[:n]
-	s.rest = s.rest[n:]
+	n := min(limit, len(s.rest.Labels))
 	if n == 0 {
-		return nil, io.EOF
+		return LabelRows{}, io.EOF
 	}
+	rows := LabelRows{Labels: s.rest.Labels[:n]}
+	if s.rest.IDs != nil {
+		rows.IDs, s.rest.IDs = s.rest.IDs[:n], s.rest.IDs[n:]
+	}
+	s.rest.Labels = s.rest.Labels[n:]
 	s.done += n
-	return labels, nil
+	return rows, nil
 }
 
 // LabelRows are the labels of some rows.

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ func TestLabelsInBlocks(t *testing.T) {
 		if diff := difftest.Diff(contentOf(rt, whole), contentOf(rt, parts)); diff != "" {
 			rt.Fatal(diff)
 		}
-		s, err := OpenLabels(parts, 0)
+		s, err := OpenLabels(parts, ReadOptions{})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -91,16 +92,16 @@ func contentOf(t *rapid.T, path string) string {
 func TestLabelStreamRefuses(t *testing.T) {
 	dir := t.TempDir()
 	for i, content := range []string{
-		"", "label\n", "a,b\n1,2\n", "label\na\n\nb\n", "id,label\n1,x\n2\n", "id,label\n1,x\n2,\n",
+		"", "label\n", "a,b\n1,2\n", "label\na\n\nb\n", "id,label\n1,x\n2\n", "id,label\n1,x\n,y\n",
 		"label\na\n\xff\n", "label\na\x00\n", "id,label\n1,\"x\n",
 	} {
 		path := filepath.Join(dir, fmt.Sprint(i, ".csv"))
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, want := ReadLabels(path, 0)
+		_, want := ReadLabels(path, ReadOptions{})
 		for _, limit := range []int{1, 100} {
-			s, err := OpenLabels(path, 0)
+			s, err := OpenLabels(path, ReadOptions{})
 			for err == nil {
 				_, err = s.Next(limit)
 			}
@@ -117,7 +118,7 @@ func TestLabelStreamRefuses(t *testing.T) {
 			}
 		}
 	}
-	s, err := DecodeLabelStream(strings.NewReader("label\na\n"), "-", false)
+	s, err := DecodeLabelStream(strings.NewReader("label\na\n"), "-", false, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestLabelStreamRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "y.svm"), []byte("1 1:2\n-1 2:1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := OpenLabels(filepath.Join(dir, "y.svm"), 0)
+	whole, err := OpenLabels(filepath.Join(dir, "y.svm"), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,5 +223,103 @@ func TestBadTargets(t *testing.T) {
 		if _, err := d.LabelTargets(); !fault.IsInput(err) || err.Error() != want {
 			t.Errorf("labels %q:\n got %v\nwant %s", labels, err, want)
 		}
+	}
+}
+
+// Rows without a label are read by every reader, whether their line is plain or quoted, and the
+// other cells are those of the same file with labels.
+func TestUnlabeledRows(t *testing.T) {
+	dir := t.TempDir()
+	propertytest.Check(t, func(rt *rapid.T) {
+		want := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b c"}), 1, 40).Draw(rt, "labels")
+		order := rapid.Permutation([]string{"id", "x", "label"}).Draw(rt, "order")
+		ids := rapid.Bool().Draw(rt, "ids")
+		var text, full strings.Builder
+		write := func(cells map[string]string) {
+			for k, name := range order {
+				if k > 0 {
+					text.WriteByte(',')
+					full.WriteByte(',')
+				}
+				text.WriteString(cells[name])
+				full.WriteString(cmp.Or(cells[name], "z"))
+			}
+			text.WriteByte('\n')
+			full.WriteByte('\n')
+		}
+		write(map[string]string{"id": "id", "x": "x", "label": "label"})
+		for i, label := range want {
+			cell := label
+			if label == "" && rapid.Bool().Draw(rt, "quoted") {
+				cell = `""`
+			}
+			write(map[string]string{"id": fmt.Sprint("p", i), "x": fmt.Sprint(i), "label": cell})
+		}
+		path, labeled := filepath.Join(dir, "d.csv"), filepath.Join(dir, "l.csv")
+		if err := errors.Join(os.WriteFile(path, []byte(text.String()), 0o600),
+			os.WriteFile(labeled, []byte(full.String()), 0o600)); err != nil {
+			rt.Fatal(err)
+		}
+		d, err := Read(path, ReadOptions{})
+		other, otherErr := Read(labeled, ReadOptions{})
+		if err := errors.Join(err, otherErr); err != nil {
+			rt.Fatal(err)
+		}
+		if !slices.Equal(d.Labels, want) || !slices.Equal(d.IDs, other.IDs) ||
+			Fingerprint(d.Points) != Fingerprint(other.Points) {
+			rt.Fatalf("read %+v: want the labels %q, and the rest of %+v", d, want, other)
+		}
+		n := 0
+		for _, label := range want {
+			n += min(1, len(label))
+		}
+		if d.Labeled() != n || (d.NeedLabels("some") == nil) != (n > 0) {
+			rt.Fatalf("%d labeled rows: want %d", d.Labeled(), n)
+		}
+		rows, err := ReadLabelRows(path, ReadOptions{})
+		if err != nil || !slices.Equal(rows.Labels, want) || !slices.Equal(rows.IDs, other.IDs) {
+			rt.Fatalf("labels %+v, error %v", rows, err)
+		}
+		s, err := OpenLabels(path, ReadOptions{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var all LabelRows
+		for err == nil {
+			rows, err = s.NextRows(rapid.IntRange(1, 9).Draw(rt, "limit"))
+			all.Labels, all.IDs = append(all.Labels, rows.Labels...), append(all.IDs, rows.IDs...)
+		}
+		if err != io.EOF || !slices.Equal(all.Labels, want) || !slices.Equal(all.IDs, other.IDs) {
+			rt.Fatalf("labels by blocks %+v, error %v", all, err)
+		}
+		if err := s.Close(); err != nil {
+			rt.Fatal(err)
+		}
+		var names []string
+		if ids {
+			names = d.IDs
+		}
+		if err := WriteLabels(path, want, names, WriteOptions{}); err != nil {
+			rt.Fatal(err)
+		}
+		if got, err := ReadLabels(path, ReadOptions{}); err != nil || !slices.Equal(got, want) {
+			rt.Fatalf("written and read labels %q, error %v: want %q", got, err, want)
+		}
+	})
+}
+
+// A column of labels that is named must be there, unless the rows may have none.
+func TestLabelOptional(t *testing.T) {
+	o := ReadOptions{Label: "kind"}
+	_, err := decodeText("label,x\n1,2\n", "a.csv", o)
+	wantData(t, err, "a.csv", place{0, -1, ""}, `no column "kind"`)
+	o.LabelOptional = true
+	d, err := decodeText("label,x\n1,2\n", "a.csv", o)
+	if err != nil || d.Labels != nil || !slices.Equal(d.Features, []string{"label", "x"}) {
+		t.Errorf("%+v, error %v: want no labels, as the column label is a feature for --label kind", d, err)
+	}
+	if d, err = decodeText("kind,x\n1,2\n", "a.csv", o); err != nil ||
+		!slices.Equal(d.Labels, []string{"1"}) {
+		t.Errorf("%+v, error %v: want the labels of the column", d, err)
 	}
 }

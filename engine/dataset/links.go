@@ -46,6 +46,9 @@ func decodeLinks(src *source, c LinkContext, rep *report) (*links.Set, error) {
 }
 
 func linksOrChunklets(src *source, c LinkContext, rep *report) (*links.Set, error) {
+	if _, err := src.r.Peek(1); err == io.EOF && c.MayBeEmpty {
+		return links.New(c.N, nil)
+	}
 	r, find, err := c.begin(src, rep)
 	if err != nil {
 		return nil, err

@@ -164,7 +164,8 @@ func (c *csvRows) doubtHeader() {
 	names := rising && numbers < len(c.columns) && texts == 0
 	if len(c.sample()) > 0 && like >= len(c.columns)-1 && !names {
 		c.warnings = append(c.warnings, "the header looks like a row: "+quote(strings.Join(c.columns, ","))+
-			" is taken as the names of columns; want the option no-header if the first line is a row")
+			" is taken as the names of columns; want the option header: none if the "+
+			"first line is a row, or first if it is not")
 	}
 }
 

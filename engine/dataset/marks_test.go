@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -167,8 +168,8 @@ func TestWarningsOfManyColumns(t *testing.T) {
 	}
 }
 
-// A header that looks like a row is doubted, and is a row with NoHeader.
-func TestNoHeader(t *testing.T) {
+// A header that looks like a row is doubted, and is a row with HeaderNone.
+func TestHeader(t *testing.T) {
 	iris := "5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n7.0,3.2,4.7,1.4,versicolor\n"
 	for _, c := range []struct {
 		text string
@@ -194,23 +195,36 @@ func TestNoHeader(t *testing.T) {
 			"the header looks like a row: "); odd != c.odd {
 			t.Errorf("%q: warnings %q", c.text, d.Warnings)
 		}
-		all, err := decode(c.text, ReadOptions{Mixed: true, NoHeader: true})
+		sure, err := decode(c.text, ReadOptions{Mixed: true, Header: HeaderFirst})
+		if err != nil || Fingerprint(sure.Points) != Fingerprint(d.Points) || len(sure.Warnings) > 0 {
+			t.Errorf("%q with a header: %v, %v", c.text, sure, err)
+		}
+		all, err := decode(c.text, ReadOptions{Mixed: true, Header: HeaderNone})
 		if err != nil || all.Points.Len() != d.Points.Len()+1 || all.Features[0] != "0" ||
 			len(all.Warnings) > 0 {
 			t.Errorf("%q without a header: %v, %v", c.text, all, err)
 		}
 	}
-	d, err := decode("\ufeff\"5;1\";2\n7;8\n", ReadOptions{Mixed: true, NoHeader: true})
+	d, err := decode("\ufeff\"5;1\";2\n7;8\n", ReadOptions{Mixed: true, Header: HeaderNone})
 	if err != nil || !slices.Equal(d.Features, []string{"0", "1"}) ||
 		d.Points.(*points.Mixed).Columns[0].Levels[0] != "5;1" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	d, err = decode(iris, ReadOptions{Mixed: true, NoHeader: true, Label: "4"})
+	d, err = decode(iris, ReadOptions{Mixed: true, Header: HeaderNone, Label: "4"})
 	if x := dense(t, d, err); x.N != 3 || x.D != 4 || d.Labels[0] != "setosa" || x.Data[0] != 5.1 {
 		t.Errorf("%+v, %v", d, x)
 	}
 	_, err = decode("1.5,2.5\n3,4\n", ReadOptions{})
 	wantData(t, err, "data.csv", place{1, -1, ""}, "the first line holds numbers")
+	d, err = decode("1.5,2.5\n3,4\n", ReadOptions{Header: HeaderFirst})
+	if x := dense(t, d, err); !slices.Equal(x.Data, []float64{3, 4}) ||
+		!slices.Equal(d.Features, []string{"1.5", "2.5"}) {
+		t.Errorf("%+v, %v", d, x)
+	}
+	if _, err = decode(iris, ReadOptions{Header: "yes"}); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "header") {
+		t.Errorf("an unknown word: error %v", err)
+	}
 }
 
 // The first line sep=; of Excel is no content.

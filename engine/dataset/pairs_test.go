@@ -327,25 +327,25 @@ func TestQuadruplets(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	labels, ids := []string{"a", "b,c", "d e", "a"}, []string{"1", "2", "3", "4"}
+	labels, ids := []string{"a", "b,c", "", "a"}, []string{"1", "2", "3", "4"}
 	for _, name := range []string{"l.csv", "l.csv.gz"} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := WriteLabels(path, labels, ids, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadLabels(path, 0)
+		got, err := ReadLabels(path, ReadOptions{})
 		if err != nil || !slices.Equal(got, labels) {
 			t.Errorf("labels %q, %v, want %q", got, err, labels)
 		}
 	}
-	if got, err := DecodeLabels(strings.NewReader("x,label,y\n1,u,text\n2,v,\n"), "-", false,
-		0); err != nil || !slices.Equal(got, []string{"u", "v"}) {
+	if got, err := DecodeLabelRows(strings.NewReader("x,label,y\n1,u,text\n2,v,\n3,,\n"), "-", false,
+		ReadOptions{}); err != nil || !slices.Equal(got.Labels, []string{"u", "v", ""}) {
 		t.Errorf("labels of data: %q, %v", got, err)
 	}
 	for text, at := range map[string]place{"class\na\n": {0, -1, ""}, "label\n": {0, -1, ""},
-		"label\na\n\nb\n": {3, 1, ""}, "label\n\"\"\n": {2, 0, "label"},
+		"label\na\n\nb\n": {3, 1, ""}, "id,label\n,a\n": {2, 0, "id"},
 		"id,label\nr,a\nr,b\n": {3, 1, "id"}} {
-		_, err := DecodeLabels(strings.NewReader(text), "l.csv", false, 0)
+		_, err := DecodeLabelRows(strings.NewReader(text), "l.csv", false, ReadOptions{})
 		wantData(t, err, "l.csv", at, "")
 	}
 	if err := WriteLabels("-", labels, ids[:2], WriteOptions{Stdout: &bytes.Buffer{}}); !fault.IsInput(err) {

@@ -23,7 +23,7 @@ type LinkContext struct {
 	// MaxLine and MemoryLimit are as in ReadOptions.
 	MaxLine     int
 	MemoryLimit int64
-	// MayBeEmpty accepts a file of links that has a header and no links yet.
+	// MayBeEmpty accepts a file of links that is empty, or has a header and no links yet.
 	MayBeEmpty bool
 }
 

@@ -32,13 +32,13 @@ type source struct {
 	// limit is the limit on the bytes of labels, 0 for none.
 	limit int64
 	tabs  bool // it is called .tsv, so a tab in the header of CSV text separates names
-	// headless: CSV text has no header.
-	headless bool
-	// named: CSV text was made of records with names, so its header is none of their lines.
-	named  bool
-	file   io.ReaderAt // the regular uncompressed file of r, nil for anything else
-	copied int64       // bytes of a copy in memory, which count against the limit
-	opened *os.File    // nil for a reader of the caller
+	// headless: CSV text has no header. named: it has one, whatever that looks like.
+	headless, named bool
+	// translated: CSV text was made of lines of records, so its header is none of them.
+	translated bool
+	file       io.ReaderAt // the regular uncompressed file of r, nil for anything else
+	copied     int64       // bytes of a copy in memory, which count against the limit
+	opened     *os.File    // nil for a reader of the caller
 
 	comments bool   // lines before the header that begin with # are none of the content
 	label    string // the column of labels that a comment names

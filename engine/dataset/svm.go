@@ -70,10 +70,10 @@ func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 }
 
 // labelsSVM returns the labels of an svmlight file.
-func labelsSVM(src *source, maxLine int) (labels, ids []string, err error) {
+func labelsSVM(src *source, o ReadOptions) (labels, ids []string, err error) {
 	rep := &report{file: src.name, max: 1}
 	// With the maximum number of features, a file of labels without features is accepted.
-	t, err := decodeSVM(src, ReadOptions{MaxLine: maxLine, Features: math.MaxInt32, MemoryLimit: src.limit},
+	t, err := decodeSVM(src, ReadOptions{MaxLine: o.MaxLine, Features: math.MaxInt32, MemoryLimit: src.limit},
 		rep)
 	if err := rep.outcome(err); err != nil {
 		return nil, nil, err

@@ -89,7 +89,12 @@ func (o WriteOptions) table(path string, header []string, rows iter.Seq2[[]strin
 			return err
 		}
 		for row, err := range rows {
-			if err == nil {
+			switch {
+			case err != nil:
+			case len(row) == 1 && row[0] == "": // not a blank line
+				c.Flush()
+				_, err = io.WriteString(w, "\"\"\n")
+			default:
 				err = c.Write(row)
 			}
 			if err != nil {

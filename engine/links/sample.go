@@ -30,6 +30,11 @@ func SampleByCount(labels []string, must, cannot int, seed uint64) (*Set, error)
 	if err := checkCount("must", must, c.samePairs(), "same-class"); err != nil {
 		return nil, err
 	}
+	if cannot > 0 && c.count() < 2 {
+		return nil, &fault.ParamError{Param: "cannot", Value: cannot,
+			Want: fmt.Sprintf("labels of at least two classes for cannot-links, not of %d, as on %s",
+				c.count(), plural(len(c.rows), "labeled row", "labeled rows"))}
+	}
 	if err := checkCount("cannot", cannot, c.differentPairs(), "different-class"); err != nil {
 		return nil, err
 	}

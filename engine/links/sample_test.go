@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -360,4 +361,37 @@ func TestFromLabels(t *testing.T) {
 			t.Fatal("the links contradict each other")
 		}
 	})
+}
+
+// Links of partly labeled rows are those of the labeled rows alone, with the numbers that these
+// have among all, and cannot-links of a single class are refused by what is missing.
+func TestSampleOfSomeLabels(t *testing.T) {
+	labels := []string{"", "a", "b", "", "a", "b", "a", "", "b"}
+	var rows []int
+	var some []string
+	for i, label := range labels {
+		if label != "" {
+			rows, some = append(rows, i), append(some, label)
+		}
+	}
+	got, err := SampleByCount(labels, 4, 5, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := SampleByCount(some, 4, 5, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, list := range [][]Link{got.Must(), got.Cannot()} {
+		for at, l := range [][]Link{want.Must(), want.Cannot()}[k] {
+			if g := list[at]; g.I != rows[l.I] || g.J != rows[l.J] || g.Sign != l.Sign {
+				t.Errorf("link %d is %+v: want that between rows %d and %d", at, g, rows[l.I], rows[l.J])
+			}
+		}
+	}
+	_, err = SampleByCount([]string{"a", "", "a"}, 1, 1, 1)
+	if pe, ok := errors.AsType[*fault.ParamError](err); !ok || pe.Param != "cannot" ||
+		!strings.Contains(pe.Want, "at least two classes") {
+		t.Errorf("one class: error %v", err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -220,5 +221,33 @@ func TestRowsOfPanels(t *testing.T) {
 func TestWindows1252(t *testing.T) {
 	if got, want := windows1252("aé€“Ÿ”\u0081 שλ?"), "a\xe9\x80\x93\x9f\x94? ???"; got != want {
 		t.Errorf("%q: want %q", got, want)
+	}
+}
+
+// Points without a group are last in the legend and gray, so that the markers of the groups are
+// those of a picture without such points.
+func TestUnlabeledPoints(t *testing.T) {
+	s := Scatter{Groups: []string{"", "b", "1", "", "a"}, X: make([]float64, 5)}
+	if got := s.names(); !slices.Equal(got, []string{"1", "a", "b", ""}) {
+		t.Errorf("groups %q", got)
+	}
+	with, without := s.markers(), Scatter{Groups: []string{"b", "1", "a"}, X: s.X}.markers()
+	for name, m := range without {
+		if with[name] != m {
+			t.Errorf("group %s: marker %+v, want %+v", name, with[name], m)
+		}
+	}
+	if with[""].color != noGroup {
+		t.Errorf("no group: marker %+v", with[""])
+	}
+	legend := s.legend().groups
+	if text := legend[len(legend)-1].text; text != "no label (2)" {
+		t.Errorf("the legend ends in %q", text)
+	}
+	r := Report{Points: Points{Count: 5, Labels: s.Groups}}
+	text, err := r.payload()
+	if err != nil || !strings.Contains(text, `"names":["1","a","b","no label"]`) ||
+		!strings.Contains(text, `"none":3`) {
+		t.Errorf("payload %s, error %v", text, err)
 	}
 }

@@ -174,6 +174,11 @@ func polygon(n int, degrees, radius float64) []vg.Point {
 	return corners
 }
 
+// noLabel is what a legend calls points without a label, noGroup is their color.
+const noLabel = "no label"
+
+var noGroup = color.NRGBA{160, 160, 160, 230}
+
 // fewGroups is the largest number of groups that differ in color alone.
 const fewGroups = 7
 

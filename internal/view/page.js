@@ -78,7 +78,7 @@ const drawing = (DATA, chosen) => {
     // coloring: the group of every point and the colors of the groups, or a ramp. Clusters are those of the learned metric.
     const coloring = () => {
       const v = views[state.view];
-      if (state.color === "label" && labels) groups = { of: labels, names: DATA.names.map((t) => short(t, 40)) };
+      if (state.color === "label" && labels) groups = { of: labels, names: DATA.names.map((t) => short(t, 40)), none: DATA.none };
       else if (state.color === "cluster" && v.clusters) {
         let most = 0;
         for (const c of v.clusters) most = Math.max(most, c);
@@ -88,7 +88,7 @@ const drawing = (DATA, chosen) => {
       state.hidden.clear();
       legendOf();
     };
-    const colorOf = (i) => (groups.feature ? rampAt(groups.feature.level(i)) : levels[groups.of[i] % colors.length]);
+    const colorOf = (i) => (groups.feature ? rampAt(groups.feature.level(i)) : groups.of[i] === groups.none ? [160, 160, 160] : levels[groups.of[i] % colors.length]);
     const shown = (i) => groups.feature || !state.hidden.has(groups.of[i]);
 
     const legendOf = () => {
@@ -108,7 +108,7 @@ const drawing = (DATA, chosen) => {
         const pen = { beginPath() {}, moveTo(x, y) { d += `M${x} ${y}`; }, lineTo(x, y) { d += `L${x} ${y}`; }, closePath() { d += "Z"; }, arc(x, y, r) { d += `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`; } };
         trace(pen, shape, 8, 8, 5);
         path.setAttribute("d", d);
-        path.setAttribute(shape >= DATA.stroked ? "stroke" : "fill", colors[k % colors.length]);
+        path.setAttribute(shape >= DATA.stroked ? "stroke" : "fill", k === groups.none ? "#a0a0a0" : colors[k % colors.length]);
         if (shape >= DATA.stroked) path.setAttribute("stroke-width", "2.2");
         key.setAttribute("width", "16"); key.setAttribute("height", "16"); key.setAttribute("aria-hidden", "true");
         key.append(path); button.append(key);

@@ -361,6 +361,7 @@ type payload struct {
 	FewGroups  int         `json:"few"`
 	IDs        []string    `json:"ids,omitempty"`
 	Names      []string    `json:"names,omitempty"` // of labels, in the order of a legend
+	None       int         `json:"none"`            // the number of that of rows without one, or -1
 	Labels     string      `json:"labels,omitempty"`
 	Features   []packed    `json:"features"`
 	Views      []viewData  `json:"views"`
@@ -395,8 +396,8 @@ type viewData struct {
 func (r *Report) payload() (string, error) {
 	p := r.Points
 	out := payload{Count: p.Count, Colors: hexPalette(), Shapes: corners(), Stroked: firstStroked,
-		FewGroups: fewGroups, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must),
-		Cannot: links(p.Cannot), Violations: r.Violations}
+		FewGroups: fewGroups, None: -1, IDs: p.IDs, Features: []packed{}, Views: []viewData{},
+		Must: links(p.Must), Cannot: links(p.Cannot), Violations: r.Violations}
 	if out.Violations == nil {
 		out.Violations = []Violation{}
 	}
@@ -404,6 +405,9 @@ func (r *Report) payload() (string, error) {
 		var of []uint32
 		out.Names, of = numbered(p.Labels)
 		out.Labels = encode(of)
+		if last := len(out.Names) - 1; last >= 0 && out.Names[last] == "" {
+			out.None, out.Names[last] = last, noLabel
+		}
 	}
 	for _, f := range p.Features {
 		out.Features = append(out.Features, quantized(f))

@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -53,8 +54,8 @@ func TestWrite(t *testing.T) {
 	}
 	names := v["names"].([]any)
 	for i, k := range numbers[uint32](t, v["labels"]) {
-		if names[k] != r.Points.Labels[i] {
-			t.Fatalf("label %d is %.40q: want %.40q", i, names[k], r.Points.Labels[i])
+		if want := cmp.Or(r.Points.Labels[i], "no label"); names[k] != want {
+			t.Fatalf("label %d is %.40q: want %.40q", i, names[k], want)
 		}
 	}
 	view := v["views"].([]any)[0].(map[string]any)

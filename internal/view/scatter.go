@@ -199,6 +199,9 @@ func (s Scatter) markers() map[string]marker {
 		if len(names) <= fewGroups {
 			m.shape = 0
 		}
+		if name == "" && s.Groups != nil {
+			m.shape, m.color = 0, noGroup
+		}
 		m.edge = n <= 1000
 		if n > 1000 {
 			m.color.A = uint8(max(100, 230-35*math.Log2(n/1000)))
@@ -208,7 +211,7 @@ func (s Scatter) markers() map[string]marker {
 	return out
 }
 
-// names returns the groups in order: numbers by value, then other names.
+// names returns the groups in order: numbers by value, other names, and "" for points without one.
 func (s Scatter) names() []string {
 	if s.Groups == nil {
 		return []string{""}
@@ -218,8 +221,12 @@ func (s Scatter) names() []string {
 	return slices.Compact(names)
 }
 
-// compareNames orders numbers by value, before other names, which it orders by their letters.
+// compareNames orders numbers by value, before other names, which it orders by their letters. ""
+// is last.
 func compareNames(a, b string) int {
+	if (a == "") != (b == "") {
+		return cmp.Compare(len(b), len(a)) // "" is last
+	}
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	switch {
@@ -250,7 +257,7 @@ func (s Scatter) legend() legend {
 		m := markers[name]
 		m.radius, m.color.A, m.edge = max(m.radius, 2.5), 255, false
 		l.groups = append(l.groups,
-			entry{fmt.Sprintf("%s (%d)", shorten(name), count[name]), []plot.Thumbnailer{m}})
+			entry{fmt.Sprintf("%s (%d)", shorten(cmp.Or(name, noLabel)), count[name]), []plot.Thumbnailer{m}})
 	}
 	must, cannot := s.linkStyles()
 	add := func(noun string, n, all int, style draw.LineStyle) {

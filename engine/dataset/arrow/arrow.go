@@ -348,7 +348,7 @@ func (r *reader) take(rows *dataset.Rows, data []float64, k int) error {
 			return err
 		}
 		if c.asText {
-			if err := r.checkTexts(c, true, v.texts); err != nil {
+			if err := r.checkTexts(c, dataset.FeatureText, v.texts); err != nil {
 				return err
 			}
 			rows.Texts[place] = append(rows.Texts[place], v.texts...)
@@ -362,16 +362,16 @@ func (r *reader) take(rows *dataset.Rows, data []float64, k int) error {
 		r.current.giveBack()
 	}
 	var err error
-	if rows.IDs, err = r.takeNames(rows.IDs, r.id, k); err == nil {
-		rows.Labels, err = r.takeNames(rows.Labels, r.labels, k)
+	if rows.IDs, err = r.takeNames(rows.IDs, r.id, dataset.IDText, k); err == nil {
+		rows.Labels, err = r.takeNames(rows.Labels, r.labels, dataset.LabelText, k)
 	}
 	return err
 }
 
 // checkTexts reports cells that are not text.
-func (r *reader) checkTexts(c *column, isFeature bool, texts []string) error {
+func (r *reader) checkTexts(c *column, kind dataset.Text, texts []string) error {
 	for i, s := range texts {
-		if err := r.CheckText(c.name, isFeature, s, r.Done+i); err != nil {
+		if err := r.CheckText(c.name, kind, s, r.Done+i); err != nil {
 			return err
 		}
 	}
@@ -379,7 +379,7 @@ func (r *reader) checkTexts(c *column, isFeature bool, texts []string) error {
 }
 
 // takeNames appends the next k ids or labels.
-func (r *reader) takeNames(to []string, c *column, k int) ([]string, error) {
+func (r *reader) takeNames(to []string, c *column, kind dataset.Text, k int) ([]string, error) {
 	if c == nil {
 		return nil, nil
 	}
@@ -388,7 +388,7 @@ func (r *reader) takeNames(to []string, c *column, k int) ([]string, error) {
 		return nil, err
 	}
 	defer r.current.giveBack()
-	if err := r.checkTexts(c, false, v.texts); err != nil {
+	if err := r.checkTexts(c, kind, v.texts); err != nil {
 		return nil, err
 	}
 	return append(to, v.texts...), nil

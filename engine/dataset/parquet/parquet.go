@@ -117,9 +117,9 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 		}
 		switch {
 		case is(c, i, roles.ID) && c.isName():
-			r.ids, err = r.named(r.ids, c)
+			r.ids, err = r.named(r.ids, c, dataset.IDText)
 		case is(c, i, roles.Label) && c.isName():
-			r.labels, err = r.named(r.labels, c)
+			r.labels, err = r.named(r.labels, c, dataset.LabelText)
 		case is(c, i, roles.ID) && r.o.ID != "", is(c, i, roles.Label) && r.o.Label != "":
 			err = r.NoName(c.name)
 		case !isFeature[i] && i != roles.ID && i != roles.Label:
@@ -129,7 +129,7 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 			c.mixed == decimals && c.kind == format.ByteArray):
 			err = r.NoText(c.name)
 		case c.asText:
-			features, r.words = append(features, c), append(r.words, r.textsOf(c, true))
+			features, r.words = append(features, c), append(r.words, r.textsOf(c, dataset.FeatureText))
 		default:
 			features = append(features, c)
 			n := &chunks[uint64]{f: r.f, c: c, begin: c.numbers}
@@ -149,13 +149,13 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 }
 
 // named returns the reader of a column of ids or labels; a second such column is reported.
-func (r *reader) named(before *textColumn, c *column) (*textColumn, error) {
+func (r *reader) named(before *textColumn, c *column, kind dataset.Text) (*textColumn, error) {
 	if before != nil {
 		return before, r.Problem(dataset.ColumnError(c.name,
 			"columns %d and %d have the same name: want different ones", before.c.at, c.at),
 			"rename one of them")
 	}
-	return r.textsOf(c, false), nil
+	return r.textsOf(c, kind), nil
 }
 
 // measure determines the length of the lists of a column.

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -306,12 +307,6 @@ func TestNamesThePlace(t *testing.T) {
 		{"large without a sign",
 			table(t, []string{"n"}, []pq.Node{pq.Uint(64)}, []any{uint64(math.MaxUint64)}), 0, "n",
 			[]string{"2^53"}},
-		{"label is null", table(t, []string{"label", "x"}, []pq.Node{pq.Optional(text), double},
-			[]any{"a", 1.0}, []any{nil, 1.0}), 1, "label", []string{"empty", "want a label"}},
-		{"label is blank", table(t, []string{"label", "x"}, []pq.Node{text, double}, []any{"a", 1.0},
-			[]any{"", 1.0}), 1, "label", []string{"empty"}},
-		{"label is NaN", table(t, []string{"label", "x"}, []pq.Node{double, double}, []any{math.NaN(), 1.0}),
-			0, "label", []string{"empty"}},
 		{"id is null", table(t, []string{"id", "x"}, []pq.Node{pq.Optional(pq.Leaf(pq.Int32Type)), double},
 			[]any{nil, 1.0}), 0, "id", []string{"empty", "want a id"}},
 		{"same ids", table(t, []string{"id", "x"}, []pq.Node{text, double}, []any{"a", 1.0}, []any{"b", 1.0},
@@ -387,5 +382,22 @@ func TestStructures(t *testing.T) {
 	}
 	if !fault.IsInput(dataset.ColumnError("x", "bad")) {
 		t.Error("an error of a column is not an input error")
+	}
+}
+
+// A label that is null, blank or not a number is that of a row without one.
+func TestUnlabeledRows(t *testing.T) {
+	text, double := pq.String(), pq.Leaf(pq.DoubleType)
+	for name, file := range map[string][]byte{
+		"null": table(t, []string{"label", "x"}, []pq.Node{pq.Optional(text), double}, []any{"1", 1.0},
+			[]any{nil, 2.0}),
+		"blank": table(t, []string{"label", "x"}, []pq.Node{text, double}, []any{"1", 1.0}, []any{" ", 2.0}),
+		"number": table(t, []string{"label", "x"}, []pq.Node{double, double}, []any{1.0, 1.0},
+			[]any{math.NaN(), 2.0}),
+	} {
+		d, err := dataset.Decode(bytes.NewReader(file), name, "parquet", reading())
+		if err != nil || !slices.Equal(d.Labels, []string{"1", ""}) || d.Labeled() != 1 {
+			t.Errorf("%s: %+v, error %v: want labels 1 and none", name, d, err)
+		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/mustlink/mustlink/engine/dataset"
 )
 
 // values reads the values of a page in order.
@@ -316,11 +318,11 @@ func (f *frontTexts) next() (string, error) {
 // textColumn reads ids, labels or a feature of text.
 type textColumn struct {
 	*chunks[string]
-	gaps bool // a cell may be empty
+	kind dataset.Text
 }
 
-func (r *reader) textsOf(c *column, gaps bool) *textColumn {
-	return &textColumn{&chunks[string]{f: r.f, c: c, begin: c.texts}, gaps}
+func (r *reader) textsOf(c *column, kind dataset.Text) *textColumn {
+	return &textColumn{&chunks[string]{f: r.f, c: c, begin: c.texts}, kind}
 }
 
 // read returns the texts of the next n rows, nil for no column.
@@ -349,7 +351,7 @@ func (t *textColumn) read(n int) ([]string, error) {
 				held -= int64(len(s))
 				return nil, err
 			}
-			if err := t.f.columns.CheckText(t.c.name, t.gaps, s, row+i); err != nil {
+			if err := t.f.columns.CheckText(t.c.name, t.kind, s, row+i); err != nil {
 				return nil, err
 			}
 			i++

@@ -74,6 +74,9 @@ class Making(unittest.TestCase):
             spellings.update({name: pandas.Series(cells, dtype=name) for name in ("object", "string", "category")})
             spellings["Int64"] = pandas.Series([pandas.NA if i in gaps else ord(v) for i, v in enumerate(named)], dtype="Int64")
             spellings["Float64"] = spellings["Int64"].astype("Float64")
+            spellings["Int8"] = spellings["Int64"].astype("Int8")
+            spellings["category of numbers"] = spellings["Int64"].astype("category")
+            spellings["mixed gaps"] = pandas.Series([[None, np.nan][i % 2] if i in gaps else v for i, v in enumerate(named)])
             spellings["timestamps"] = pandas.Series(spellings["dates"])
             spellings["periods"] = spellings["timestamps"].dt.to_period("D")
         except ImportError:
@@ -85,6 +88,10 @@ class Making(unittest.TestCase):
                 self.assertFalse(np.isin(drawn.pairs, gaps).any())
         booleans = np.array([True, None, False, np.nan], dtype=object)
         self.assertEqual(numbered(booleans).tolist(), [1, -1, 0, -1])
+        if "string" in spellings:
+            self.assertEqual(numbered(pandas.Series(booleans, dtype="boolean")).tolist(), [1, -1, 0, -1])
+            frame = pandas.DataFrame({"kind": spellings["string"]})
+            self.assertEqual(numbered(frame["kind"]).tolist(), [1, -1, 1, 0, -1, 2])
         self.assertEqual(numbered([1.0, np.nan, -1.0, 1.0], -1).tolist(), [0, -1, -1, 0])
         self.assertEqual(numbered(spellings["objects"], "c").tolist(), [1, -1, 1, 0, -1, -1])
 
@@ -106,6 +113,14 @@ class Making(unittest.TestCase):
             got, want = kind().fit(X, gaps), kind(unlabeled=-1).fit(X, some)
             np.testing.assert_array_equal(got.transform(X), want.transform(X))
             self.assertEqual(got.score(X, gaps), want.score(X, some))
+        try:
+            import pandas
+
+            for dtype in ("Int64", "Float64", "category", "string", "object"):
+                column = pandas.Series(gaps).astype("Int64").astype(dtype)
+                np.testing.assert_array_equal(ITML().fit(X, column).transform(X), ITML(unlabeled=-1).fit(X, some).transform(X))
+        except ImportError:
+            pass
         for empty in ([None] * 60, np.full(60, np.nan)):
             with self.assertRaisesRegex(ValueError, "^y has no label in any of its 60 rows: want labels for some"):
                 ITML().fit(X, empty)

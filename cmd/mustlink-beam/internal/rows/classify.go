@@ -107,9 +107,12 @@ func (t Training) read(ctx context.Context, w *job.Worker) (*TrainingSet, error)
 			x.Cols
 	}
 	training.at.Rows = len(training.labels)
+	if training.at, training.labels, err = neighbors.Labeled(training.at, training.labels); err != nil {
+		return nil, fault.InFile(err, t.Pattern)
+	}
 	if t.Neighbors < 1 || t.Neighbors > training.at.Rows {
 		return nil, &fault.ParamError{Param: "neighbors", Value: t.Neighbors,
-			Want: fmt.Sprintf("a number from 1 to %d, the number of training rows", training.at.Rows)}
+			Want: fmt.Sprintf("a number from 1 to %d, the number of labeled training rows", training.at.Rows)}
 	}
 	return training, nil
 }

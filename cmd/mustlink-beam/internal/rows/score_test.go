@@ -205,7 +205,7 @@ func TestClassifyMatchesLibrary(t *testing.T) {
 		}
 		var got []string
 		for _, file := range files {
-			labels, err := dataset.ReadLabels(file, 0)
+			labels, err := dataset.ReadLabels(file, dataset.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

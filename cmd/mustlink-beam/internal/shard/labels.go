@@ -50,7 +50,7 @@ func (e Element) Labels(o Options) ([]string, error) {
 // openLabels opens a stream of the labels in text.
 func (e Element) openLabels() (stream *dataset.LabelStream, end func(), err error) {
 	if e.Bytes == 0 {
-		if stream, err = dataset.OpenLabels(e.File, 0); err != nil {
+		if stream, err = dataset.OpenLabels(e.File, dataset.ReadOptions{}); err != nil {
 			return nil, nil, err
 		}
 		return stream, func() { _ = stream.Close() }, nil
@@ -59,7 +59,7 @@ func (e Element) openLabels() (stream *dataset.LabelStream, end func(), err erro
 	if err != nil {
 		return nil, nil, err
 	}
-	stream, err = dataset.DecodeLabelStream(e.text(f), e.File, false)
+	stream, err = dataset.DecodeLabelStream(e.text(f), e.File, false, dataset.ReadOptions{})
 	if err != nil {
 		f.Close()
 		return nil, nil, err

@@ -128,6 +128,7 @@ func (g *gramCommand) check(check *session.Checks, args []string) {
 		"-j and --gram are given together: want vectors for a kernel between two files")
 	check.Models(args)
 	g.data.Check(check)
+	g.data.LabelOptional = true
 	check.Input("-j, --input2", g.other)
 	check.Matrix("-o, --output", g.out, g.data.Format)
 }

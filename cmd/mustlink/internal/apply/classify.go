@@ -12,7 +12,6 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -33,11 +32,12 @@ func newClassify(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "classify [MODEL] --train DATA -i DATA -o LABELS",
 		Short: "classify points by their nearest labeled neighbors",
-		Long: `Give each row of -i the most frequent label among its nearest rows of --train. If labels have
-equally many votes, the label of the nearest voter wins.
+		Long: `Give each row of -i the most frequent label among its nearest rows of --train that have one. If
+labels have equally many votes, the label of the nearest voter wins.
 
 With MODEL the metric is the learned one, without it that of the raw points. If the rows of -i
-have labels too, the summary compares them with the predicted ones.
+have labels too, the summary compares them with the predicted ones. --label names the column in
+--train; -i need not have it.
 
 The rows of --train are kept in memory. Rows of -i in ` + session.Endings(" and ") + ` are read, classified and
 written block by block, also from a pipe: their number is bounded by the disk, not by memory.`,
@@ -62,8 +62,9 @@ written block by block, also from a pipe: their number is bounded by the disk, n
 
 // classifyReport is the result of `mustlink classify`.
 type classifyReport struct {
-	Metric    string        `json:"metric"` // the model's method, or "raw"
-	Train     int           `json:"train_rows"`
+	Metric    string        `json:"metric"`     // the model's method, or "raw"
+	Train     int           `json:"train_rows"` // that have a label
+	Unlabeled int           `json:"train_rows_without_label,omitempty"`
 	N         int           `json:"n"`
 	Neighbors int           `json:"neighbors"`
 	Scores    *score.Report `json:"scores,omitempty"`
@@ -78,6 +79,7 @@ func (c *classifyCommand) check(check *session.Checks, args []string) {
 	check.Input("--train", c.train)
 	check.File("--train-labels", c.trainLabels, "")
 	c.data.Check(check)
+	c.data.LabelOptional = true // --label is that of --train
 	check.Output("-o, --output", c.out)
 }
 
@@ -99,6 +101,7 @@ func (c *classifyCommand) training() *source.Data {
 	d := c.data
 	d.Path, d.Labels = c.train, c.trainLabels
 	d.HeaderLabels = c.data.HeaderLabels && c.trainLabels == ""
+	d.LabelOptional = false
 	return &d
 }
 
@@ -108,12 +111,13 @@ func (c *classifyCommand) readTraining(ctx context.Context, m *metric.Metric) (*
 	if err != nil {
 		return nil, err
 	}
-	if train.Labels == nil {
-		return nil, fault.Data(train.Name, "it has no labels: want a column label, or --train-labels FILE")
+	if err := train.NeedLabels("a column label, --label COLUMN, or --train-labels FILE"); err != nil {
+		return nil, err
 	}
-	if n := train.Points.Len(); c.neighbors > n {
-		return nil, usage.Errorf("--neighbors is %d: want at most %d, the number of rows of %s", c.neighbors,
-			n, train.Name)
+	source.WarnOfLabels(c.Session, train)
+	if n := train.Labeled(); c.neighbors > n {
+		return nil, usage.Errorf("--neighbors is %d: want at most %d, the number of rows of %s with a label",
+			c.neighbors, n, train.Name)
 	}
 	return train, nil
 }
@@ -132,27 +136,40 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 	if err != nil {
 		return nil, err
 	}
+	known, labels, err := neighbors.Labeled(known, train.Labels)
+	if err != nil {
+		return nil, err
+	}
 	m.Preparing(train.Features, table.Transform())
 	open, err := m.Flags(c.data.WithFeatures(train.Points.Dim())).Reopen(ctx, c.Session)
 	if err != nil {
 		return nil, err
 	}
 	rows := m.Rows(open, "classification")
-	r := &classifyReport{Metric: m.Name(), Train: known.Rows, Neighbors: c.neighbors, Output: c.out}
+	r := &classifyReport{Metric: m.Name(), Train: known.Rows,
+		Unlabeled: train.Points.Len() - known.Rows, Neighbors: c.neighbors, Output: c.out}
 	r.Scores, err = writeLabels(ctx, m, rows, c.out, true,
 		func(ctx context.Context, block mustlink.Block) ([]string,
 			error) {
 			r.N += block.Coordinates.Rows
-			return neighbors.Classify(ctx, m.Eng, known, train.Labels, block.Coordinates, c.neighbors)
+			return neighbors.Classify(ctx, m.Eng, known, labels, block.Coordinates, c.neighbors)
 		})
 	return r, err
 }
 
 func (r *classifyReport) text(w io.Writer) {
+	among := session.Plural(r.Train, "row")
+	if r.Unlabeled > 0 {
+		among = fmt.Sprintf("%d of %d rows, the others have no label", r.Train, r.Train+r.Unlabeled)
+	}
 	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", session.Plural(r.N, "row"),
-		session.Plural(r.Neighbors, "neighbor"), session.Plural(r.Train, "row"), r.Metric)
+		session.Plural(r.Neighbors, "neighbor"), among, r.Metric)
 	if r.Scores != nil && r.Scores.Accuracy != nil {
-		fmt.Fprintf(w, "accuracy\t%v\n", session.Number(*r.Scores.Accuracy))
+		of := ""
+		if r.Scores.Unlabeled > 0 {
+			of = fmt.Sprintf(" of the %s with a label", session.Plural(r.Scores.N, "row"))
+		}
+		fmt.Fprintf(w, "accuracy\t%v%s\n", session.Number(*r.Scores.Accuracy), of)
 	}
 	fmt.Fprintf(w, "labels\t%s\n", r.Output)
 }

@@ -225,7 +225,11 @@ func scoresLine(w io.Writer, r *score.Report) {
 	for _, f := range r.Scores() {
 		scores = append(scores, fmt.Sprintf("%s %v", f.Name, session.Number(f.Value)))
 	}
-	fmt.Fprintf(w, "against the labels\t%s\n", strings.Join(scores, ", "))
+	of := ""
+	if r.Unlabeled > 0 {
+		of = " of " + session.Plural(r.N, "row")
+	}
+	fmt.Fprintf(w, "against the labels%s\t%s\n", of, strings.Join(scores, ", "))
 }
 
 // check finds mistakes that do not require the data.
@@ -234,6 +238,7 @@ func (c *clusterCommand) check(check *session.Checks, args []string) {
 	c.checkFlags(check, len(args) > 0)
 	check.Models(args)
 	c.data.Check(check)
+	c.data.LabelOptional = len(args) > 0
 	c.links.Check(check)
 	check.Input("--centers", c.centers)
 	if c.saveTo != "" {

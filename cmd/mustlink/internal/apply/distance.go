@@ -70,6 +70,7 @@ func (d *distanceCommand) check(check *session.Checks, args []string) {
 	check.Models(args)
 	d.preparing.Check(check, len(args) > 0, &d.data)
 	d.data.Check(check)
+	d.data.LabelOptional = len(args) > 0
 	d.pairs.Check(check)
 	check.Matrix("-o, --output", d.out, d.data.Format)
 }

@@ -71,6 +71,7 @@ with the spectral prior), lleratio, itml, kpca, and all linear methods.`,
 func (e *embedCommand) check(check *session.Checks, args []string) {
 	check.Models(args)
 	e.data.Check(check)
+	e.data.LabelOptional = true
 	check.Matrix("-o, --output", e.out, e.data.Format)
 }
 

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,9 @@ type neighborsCommand struct {
 	out string
 }
 
+// byBoth is the value of --links-by that names rows by ids where both files have some.
+const byBoth = "auto"
+
 func newNeighbors(s *session.Session) *cobra.Command {
 	c := &neighborsCommand{Session: s}
 	cmd := &cobra.Command{
@@ -45,9 +49,9 @@ func newNeighbors(s *session.Session) *cobra.Command {
 		Long: `Write the K nearest rows of --train for each row of -i, in the learned distance: the Euclidean one of
 the coordinates of mustlink embed. OUT has the columns
 row (of -i), rank (1 for the nearest), neighbor (a row of --train) and distance, which is not squared;
-the rows of -i come in their order, equal distances in the order of the rows of --train. Rows are
-0-based numbers, or ids with --links-by id, and then OUT is a CSV. A row that is in both files is its
-own nearest neighbor, at distance 0.
+the rows of -i come in their order, equal distances in the order of the rows of --train. If OUT is a
+CSV and both files have ids, rows are named by these, otherwise by 0-based numbers, as with
+--links-by row. A row that is in both files is its own nearest neighbor, at distance 0.
 
 The search is exact. --approximate recall=R finds, on average, at least the share R of the exact
 neighbors, in a small part of the time: it divides the rows of --train into cells, and compares a row
@@ -70,7 +74,9 @@ written block by block, also from a pipe.`,
 	f.String(&c.data.Path, "input,i", "",
 		"the file of `NEW` rows: "+session.InputEndings()+"; - for standard input")
 	c.data.ReadingFlags(cmd)
-	c.names.ByFlag(cmd)
+	f.String(&c.names.By, "links-by", byBoth,
+		"how OUT names rows: `row|id|auto`, which is id if both files have ids and OUT is a CSV",
+		usage.OneOf(dataset.ByRow, dataset.ByID, byBoth))
 	f.Int(&c.k, "neighbors,k", 10, "number `K` of neighbors of each row", usage.Range(">= 1"))
 	c.indexed.flags(cmd)
 	f.String(&c.out, "output,o", "", "the file `OUT` to write; - for standard output")
@@ -94,6 +100,7 @@ func (c *neighborsCommand) check(check *session.Checks, args []string) {
 	check.Models(args)
 	check.Input("--train", c.train)
 	c.data.Check(check)
+	c.data.LabelOptional = true
 	c.indexed.check(check)
 	if !c.byID() {
 		check.Matrix("-o, --output", c.out, c.data.Format)
@@ -209,8 +216,20 @@ func (c *neighborsCommand) write(ctx context.Context, m *metric.Metric, train *d
 		return err
 	}
 	defer stop()
-	if c.byID() {
-		return dataset.WriteTable(c.out, writing.Columns, c.named(next, train.IDs), c.WritingText())
+	named := c.byID()
+	if c.names.By == byBoth && train.IDs != nil && strings.HasPrefix(cmp.Or(writing.Format,
+		session.FormatOf(c.out), "csv"), "csv") {
+		first, err := next()
+		named = err == nil && first.Data.IDs != nil
+		rest := next
+		next = func() (found, error) {
+			next = rest
+			return first, err
+		}
+	}
+	if named {
+		rows := c.named(func() (found, error) { return next() }, train.IDs)
+		return dataset.WriteTable(c.out, writing.Columns, rows, c.WritingText())
 	}
 	total := -1
 	if src.Rows >= 0 {

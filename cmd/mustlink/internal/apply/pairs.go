@@ -100,6 +100,7 @@ func (p *pairsCommand) check(check *session.Checks, args []string) {
 	p.preparing.Check(check, len(args) > 0, &p.data)
 	check.Models(args)
 	p.data.Check(check)
+	p.data.LabelOptional = len(args) > 0
 	check.Output("-o, --output", p.out)
 }
 

@@ -75,6 +75,7 @@ type checkReport struct {
 	N         int             `json:"n,omitempty"` // of data without problems
 	D         int             `json:"d,omitempty"`
 	Classes   int             `json:"classes,omitempty"`
+	Unlabeled int             `json:"unlabeled,omitempty"` // rows without a label, of data with labels
 	HasIDs    bool            `json:"has_ids"`
 	MustLinks int             `json:"must_links,omitempty"`
 	Cannot    int             `json:"cannot_links,omitempty"`
@@ -127,7 +128,8 @@ func (c *checkCommand) checkData(ctx context.Context, r *checkReport) (*dataset.
 		return nil, err
 	}
 	r.N, r.D, r.HasIDs, r.shape = d.Points.Len(), d.Points.Dim(), d.IDs != nil, source.Shape(d.Points)
-	r.Classes = source.Classes(d.Labels)
+	r.Classes, r.Unlabeled = source.Classes(d.Labels), len(d.Labels)-d.Labeled()
+	source.WarnOfLabels(c.Session, d)
 	if x, ok := d.Points.(*points.CSR); ok {
 		if unused := unusedFeatures(x); unused > 0 {
 			c.Warnf("%s: %d of %d features never occur: they carry no information", d.Name, unused, x.D)
@@ -164,6 +166,7 @@ func (c *checkCommand) checkLinks(ctx context.Context, d *dataset.Data, r *check
 	if err := c.links.NeedIDs(d); err != nil {
 		return err
 	}
+	c.links.Begun = true
 	problems, err := session.Await(ctx, func() ([]dataset.Problem, error) {
 		return dataset.CheckLinks(c.links.Path, c.links.Context(c.Session, d), c.max)
 	})
@@ -186,7 +189,9 @@ func (c *checkCommand) checkLinks(ctx context.Context, d *dataset.Data, r *check
 	} else if err != nil {
 		return err
 	}
-	r.MustLinks, r.Cannot = set.Count()
+	if r.MustLinks, r.Cannot = set.Count(); r.MustLinks+r.Cannot+len(set.Chunklets()) == 0 {
+		c.Warnf("%s: it has no link yet: answer some questions of suggest or label", c.links.Path)
+	}
 	r.Chunklets = len(set.Chunklets())
 	return nil
 }
@@ -209,7 +214,10 @@ func (r *checkReport) write(w io.Writer) {
 	if r.N > 0 {
 		fmt.Fprintf(w, "data: %s", r.shape)
 		if r.Classes > 0 {
-			fmt.Fprintf(w, ", labels of %d classes", r.Classes)
+			fmt.Fprintf(w, ", labels of %s", session.Plural(r.Classes, "class"))
+		}
+		if r.Unlabeled > 0 {
+			fmt.Fprintf(w, ", %s without a label", session.Plural(r.Unlabeled, "row"))
 		}
 		if r.HasIDs {
 			fmt.Fprint(w, ", ids")

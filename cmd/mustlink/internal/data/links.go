@@ -46,15 +46,20 @@ type linksReport struct {
 	N          int      `json:"n"`
 	MustLinks  int      `json:"must_links"`
 	Cannot     int      `json:"cannot_links"`
-	Components int      `json:"components"` // of the must-link graph, single rows included
+	Unlabeled  int      `json:"unlabeled,omitempty"` // rows without a label, of which there are no links
+	Components int      `json:"components"`          // of the must-link graph, single rows included
 	Seed       *uint64  `json:"seed,omitempty"`
 	Warnings   []string `json:"warnings"`
 }
 
 func (r linksReport) text(w io.Writer) {
+	on := session.Plural(r.N, "row")
+	if r.Unlabeled > 0 {
+		on += fmt.Sprintf(" (%d without a label)", r.Unlabeled)
+	}
 	fmt.Fprintf(w, "%s: %s and %s on %s; the must-links leave %s\n", r.Links,
 		session.Plural(r.MustLinks, "must-link"),
-		session.Plural(r.Cannot, "cannot-link"), session.Plural(r.N, "row"),
+		session.Plural(r.Cannot, "cannot-link"), on,
 		session.Plural(r.Components, "component"))
 }
 
@@ -72,13 +77,13 @@ func (l *linksCommand) outputFlag(cmd *cobra.Command) {
 }
 
 // write writes links and reports on them.
-func (l *linksCommand) write(set *links.Set, ids []string, seed *uint64) error {
+func (l *linksCommand) write(set *links.Set, ids []string, unlabeled int, seed *uint64) error {
 	if err := dataset.WriteLinks(l.out, set, ids, l.WritingText()); err != nil {
 		return err
 	}
 	must, cannot := set.Count()
 	r := linksReport{Links: l.out, N: set.N(), MustLinks: must, Cannot: cannot,
-		Components: set.NumComponents(), Seed: seed, Warnings: l.Warnings()}
+		Unlabeled: unlabeled, Components: set.NumComponents(), Seed: seed, Warnings: l.Warnings()}
 	return l.Summarize(l.out, r, r.text)
 }
 
@@ -96,7 +101,8 @@ func newLinksMake(s *session.Session) *cobra.Command {
 		Use:   "make -i DATA (--pairs N | --must M --cannot C | --components F) -o LINKS",
 		Short: "draw links at random from labels",
 		Long: `Draw links at random from the labels of DATA: must-links between rows of one class,
-cannot-links between rows of different classes, each pair at most once.
+cannot-links between rows of different classes, each pair at most once. Rows whose label is
+empty are in no link.
 
 --pairs N draws N of each kind. --must and --cannot set the two numbers separately.
 --components F draws must-links until the number of their connected components is F times
@@ -138,7 +144,7 @@ func (l *linksMakeCommand) run(ctx context.Context, _ []string) error {
 	if err := l.links.NeedIDs(d); err != nil {
 		return err
 	}
-	if err := source.NeedLabels(d); err != nil {
+	if err := source.NeedLabels(l.Session, d); err != nil {
 		return err
 	}
 	set, err := l.draw(d.Labels)
@@ -149,7 +155,7 @@ func (l *linksMakeCommand) run(ctx context.Context, _ []string) error {
 	if l.data.Labels == "" {
 		set = set.WithLabel(l.data.Label)
 	}
-	return l.write(set, l.links.Names(d), &l.seed)
+	return l.write(set, l.links.Names(d), len(d.Labels)-d.Labeled(), &l.seed)
 }
 
 func (l *linksMakeCommand) check(check *session.Checks, _ []string) {
@@ -232,7 +238,7 @@ func (l *linksCloseCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return fault.InFile(err, l.links.Path)
 	}
-	return l.write(closed, l.links.Names(d), nil)
+	return l.write(closed, l.links.Names(d), 0, nil)
 }
 
 func (l *linksCloseCommand) check(check *session.Checks, _ []string) {

@@ -20,6 +20,7 @@ import (
 type scoreCommand struct {
 	*session.Session
 	truth, predicted, embedding string
+	label, id                   string // columns of the truth
 	format                      string
 }
 
@@ -31,7 +32,9 @@ func newScore(s *session.Session) *cobra.Command {
 		Long: `Score labels or an embedding against true labels, by every score that the files allow.
 
 LABELS is a CSV with a column "label", or other data with labels (.svm, an .idx vector,
-.fasta with the label as the header's second word).
+.fasta with the label as the header's second word). --label and --id name other columns of
+--truth. A row whose true label is empty counts in no score; the result says how many there are.
+If both files have ids, these must agree row by row.
 
 Scores of predicted labels: Rand index, balanced Rand index, adjusted Rand index (ARI), NMI
 (arithmetic mean), accuracy under the best matching of clusters to classes and, if the
@@ -50,6 +53,8 @@ the ratio J of mean distances between and within classes, the AUC of distance as
 	f.String(&c.predicted, "predicted", "",
 		"`LABELS`: a CSV with the predicted labels or clusters in the column label")
 	f.String(&c.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
+	f.String(&c.label, "label", "", "the `COLUMN` of labels in --truth (default label)")
+	f.String(&c.id, "id", "", "the `COLUMN` of ids in --truth (default id, if there)")
 	f.String(&c.format, "format", "",
 		"`FORMAT` of an embedding without a known extension, such as csv or npy (default csv)",
 		usage.Complete(session.Formats()...))
@@ -73,7 +78,7 @@ func (c *scoreCommand) run(ctx context.Context, _ []string) error {
 	}
 	r, err := work(ctx)
 	if err != nil {
-		return err
+		return fault.InFile(err, c.truth)
 	}
 	if r.Numbered {
 		r.OfClusters()
@@ -97,44 +102,39 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	truth, err := c.openLabels(ctx, c.truth)
+	truth, err := c.openLabels(ctx, c.truth, c.truthOptions())
 	if err != nil {
 		return nil, err
 	}
 	defer truth.Close()
-	predicted, err := c.openLabels(ctx, c.predicted)
+	predicted, err := c.openLabels(ctx, c.predicted, c.options())
 	if err != nil {
 		return nil, err
 	}
 	defer predicted.Close()
-	next := func(l *dataset.LabelStream) ([]string, error) {
-		labels, err := session.Await(ctx, func() ([]string, error) {
-			return l.Next(source.LinesOfBlock(c.Session))
-		})
-		if err == io.EOF {
-			err = nil
-		}
-		return labels, err
-	}
 	const most = 1 << 22 // largest difference of the numbers of labels read before it is an error
 	var table score.Table
 	for {
-		t, err := next(truth)
+		t, err := c.next(ctx, truth)
 		if err != nil {
 			return nil, err
 		}
-		p, err := next(predicted)
+		p, err := c.next(ctx, predicted)
 		if err != nil {
 			return nil, err
 		}
 		n, m := truth.Done(), predicted.Done()
-		if ended := len(t) == 0 && len(p) == 0; n != m && (ended || max(n, m)-min(n, m) > most) {
+		ended := len(t.Labels) == 0 && len(p.Labels) == 0
+		if n != m && (ended || max(n, m)-min(n, m) > most) {
 			return nil, c.otherLength(n, m, ended)
 		} else if ended {
 			break
 		}
 		if n == m { // otherwise labels are only counted
-			if err := table.Add(t, p); err != nil {
+			if err := c.agree(t, p, n-len(t.Labels)); err != nil {
+				return nil, err
+			}
+			if err := table.Add(t.Labels, p.Labels); err != nil {
 				return nil, err
 			}
 		}
@@ -145,14 +145,57 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 	return table.Report()
 }
 
-// openLabels opens a file of labels, which is read a block at a time.
-func (c *scoreCommand) openLabels(ctx context.Context, path string) (*dataset.LabelStream, error) {
+// options returns how labels are read.
+func (c *scoreCommand) options() dataset.ReadOptions {
+	return dataset.ReadOptions{MemoryLimit: int64(c.MemoryLimit)}
+}
+
+func (c *scoreCommand) truthOptions() dataset.ReadOptions {
+	o := c.options()
+	o.Label, o.ID = c.label, c.id
+	return o
+}
+
+// openLabels opens a file of labels, which is read a block at a time. Standard input is CSV.
+func (c *scoreCommand) openLabels(ctx context.Context, path string,
+	o dataset.ReadOptions) (*dataset.LabelStream, error) {
 	return session.Await(ctx, func() (*dataset.LabelStream, error) {
 		if path == session.Stream {
-			return dataset.DecodeLabelStream(c.Stdin, "standard input", false)
+			return dataset.DecodeLabelStream(c.Stdin, "standard input", false, o)
 		}
-		return dataset.OpenLabels(path, int64(c.MemoryLimit))
+		return dataset.OpenLabels(path, o)
 	})
+}
+
+// next returns the next labels, none after the last ones.
+func (c *scoreCommand) next(ctx context.Context, from *dataset.LabelStream) (dataset.LabelRows, error) {
+	rows, err := session.Await(ctx, func() (dataset.LabelRows, error) {
+		return from.NextRows(source.LinesOfBlock(c.Session))
+	})
+	if err == io.EOF {
+		err = nil
+	}
+	return rows, err
+}
+
+// agree refuses rows, from a first one on, with different ids in the two files, and labeled ones
+// without a predicted label.
+func (c *scoreCommand) agree(truth, predicted dataset.LabelRows, first int) error {
+	for i, label := range truth.Labels {
+		var e *fault.DataError
+		switch {
+		case truth.IDs != nil && predicted.IDs != nil && truth.IDs[i] != predicted.IDs[i]:
+			e = fault.Data(c.predicted, "the id is %q, but %q in %s: want the same rows in the same order",
+				predicted.IDs[i], truth.IDs[i], c.truth)
+		case label != "" && predicted.Labels[i] == "":
+			e = fault.Data(c.predicted, "the predicted label is empty, but the row has a true one: want a label")
+		default:
+			continue
+		}
+		e.Row = first + i
+		return e
+	}
+	return nil
 }
 
 // otherLength returns the error for files with different numbers of labels, as far as these are
@@ -174,17 +217,23 @@ func (c *scoreCommand) otherLength(truth, predicted int, ended bool) error {
 // input reads the files and compares their lengths, because later functions do not know the names
 // of the files.
 func (c *scoreCommand) input(ctx context.Context) (in score.Input, err error) {
-	if in.Truth, err = c.readLabels(ctx, c.truth); err != nil {
+	truth, err := c.readLabels(ctx, c.truth, c.truthOptions())
+	if err != nil {
 		return in, err
 	}
+	in.Truth = truth.Labels
 	if c.predicted != "" {
-		if in.Predicted, err = c.readLabels(ctx, c.predicted); err != nil {
+		predicted, err := c.readLabels(ctx, c.predicted, c.options())
+		if err != nil {
 			return in, err
 		}
-		if len(in.Predicted) != len(in.Truth) {
-			return in, fault.Data(c.predicted, "it has %s: want %d, as many as %s",
-				session.Plural(len(in.Predicted), "label"), len(in.Truth), c.truth)
+		if n, m := len(truth.Labels), len(predicted.Labels); n != m {
+			return in, c.otherLength(n, m, true)
 		}
+		if err := c.agree(truth, predicted, 0); err != nil {
+			return in, err
+		}
+		in.Predicted = predicted.Labels
 	}
 	if c.embedding == "" {
 		return in, nil
@@ -226,13 +275,13 @@ func scoreText(w io.Writer, r *score.Report) {
 	}
 }
 
-// readLabels reads one label for each row, from a labels file or from data with labels. Standard
-// input is CSV.
-func (c *scoreCommand) readLabels(ctx context.Context, path string) ([]string, error) {
-	return session.Await(ctx, func() ([]string, error) {
+// readLabels reads one label for each row, and the ids if there are some.
+func (c *scoreCommand) readLabels(ctx context.Context, path string,
+	o dataset.ReadOptions) (dataset.LabelRows, error) {
+	return session.Await(ctx, func() (dataset.LabelRows, error) {
 		if path == session.Stream {
-			return dataset.DecodeLabels(c.Stdin, "standard input", false, int64(c.MemoryLimit))
+			return dataset.DecodeLabelRows(c.Stdin, "standard input", false, o)
 		}
-		return dataset.ReadLabels(path, int64(c.MemoryLimit))
+		return dataset.ReadLabelRows(path, o)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -97,7 +98,7 @@ func (p *plotCommand) retrieval(ctx context.Context, paths []string) (view.Lines
 	if err != nil {
 		return view.Lines{}, err
 	}
-	if err := source.NeedLabels(scene.Data); err != nil {
+	if err := source.NeedLabels(p.Session, scene.Data); err != nil {
 		return view.Lines{}, err
 	}
 	l := pictures.LabelCurves()
@@ -119,6 +120,10 @@ func (p *plotCommand) retrieval(ctx context.Context, paths []string) (view.Lines
 // recallCurve returns recall at 1, 2, 5, 10 and so on.
 func recallCurve(v pictures.Space, labels []string, _ uint64) (view.Series, error) {
 	s := view.Series{Name: v.Name, Markers: true}
+	var err error
+	if v.Y, labels, err = neighbors.Labeled(v.Y, labels); err != nil {
+		return s, err
+	}
 	var at []int
 	for _, k := range []int{1, 2, 5, 10, 20, 50, 100} {
 		if k < v.Y.Rows {
@@ -126,7 +131,6 @@ func recallCurve(v pictures.Space, labels []string, _ uint64) (view.Series, erro
 		}
 	}
 	y := v.Y.Clone()
-	var err error
 	s.Y, err = score.RecallAtK(y.Data, y.Rows, y.Cols, labels, at...)
 	return s, err
 }

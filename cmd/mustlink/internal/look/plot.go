@@ -162,6 +162,7 @@ func (p *plotCommand) run(ctx context.Context, args []string) (err error) {
 	bar.Done()
 	s := panels[len(panels)-1]
 	if p.Links.Path != "" {
+		p.Links.Begun = true
 		set, err := p.Links.ReadWarning(ctx, p.Session, d)
 		if err != nil {
 			return err

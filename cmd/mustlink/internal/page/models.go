@@ -198,7 +198,7 @@ func (m *maker) curves() error {
 			return err
 		}
 	}
-	if m.Data.Labels == nil || m.Data.Points.Len() < 2 {
+	if m.Data.Labeled() < 2 {
 		return nil
 	}
 	title := "ROC of pairs of rows: the same label or not"

@@ -123,7 +123,11 @@ func (m *maker) describe() error {
 			Want: fmt.Sprintf("at most %d, the number of points", x.Len())}
 	}
 	if classes > 0 {
-		m.out.Data = append(m.out.Data, fact("labels", "%d different ones", classes))
+		text := fmt.Sprintf("%d different ones", classes)
+		if none := x.Len() - m.Data.Labeled(); none > 0 {
+			text += fmt.Sprintf("; %s without one", session.Plural(none, "row"))
+		}
+		m.out.Data = append(m.out.Data, fact("labels", "%s", text))
 	}
 	m.describeLinks()
 	m.out.Summary = m.summary(classes)
@@ -209,7 +213,7 @@ func (m *maker) measure() error {
 	if bothKinds(m.HeldOutSet) {
 		column("", m.linkScore(m.HeldOutSet), "AUC of held-out links")
 	}
-	if m.Data.Labels != nil && m.k >= 2 {
+	if m.Data.Labeled() >= 2 && m.k >= 2 {
 		note := fmt.Sprintf(
 			"Rand indices and NMI: k-means with %d clusters, the best of %s, mean and standard deviation "+
 				"over %d seeds, compared with the labels.", m.k,
@@ -277,8 +281,15 @@ func (m *maker) clusterScores(v pictures.Space) ([]view.Score, error) {
 		if err != nil {
 			return nil, err
 		}
+		var truth []string
+		var found []int
+		for i, label := range m.Data.Labels {
+			if label != "" {
+				truth, found = append(truth, label), append(found, c.Labels[i])
+			}
+		}
 		for k, measure := range measures {
-			value, err := measure(m.Data.Labels, c.Labels)
+			value, err := measure(truth, found)
 			if err != nil {
 				return nil, err
 			}
@@ -310,13 +321,17 @@ func restartsFor(rows int) int {
 // neighborScore is the accuracy of the nearest other points, measured on some of the rows if there
 // are many.
 func (m *maker) neighborScore(v pictures.Space) ([]view.Score, error) {
-	y, labels := v.Y, m.Data.Labels
+	y, all, err := neighbors.Labeled(v.Y, m.Data.Labels)
+	if err != nil {
+		return nil, err
+	}
+	labels := all
 	if y.Rows > maxNeighbors {
 		rows := make([]int, maxNeighbors)
 		labels = nil
 		for k := range rows {
 			rows[k] = k * y.Rows / maxNeighbors
-			labels = append(labels, m.Data.Labels[rows[k]])
+			labels = append(labels, all[rows[k]])
 		}
 		y = y.Select(rows)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -114,6 +115,7 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 		return nil, err
 	}
 	if in.Links.Path != "" {
+		in.Links.Begun = true
 		if scene.Set, err = in.Links.ReadWarning(ctx, s, scene.Data); err != nil {
 			return nil, err
 		}
@@ -332,9 +334,13 @@ func LinkCurves() view.Lines {
 		YLabel: "share of must-links within it", Diagonal: true}
 }
 
-// LabelCurve returns the ROC curve of the distance of random pairs of rows as a test of "same
-// class".
+// LabelCurve returns the ROC curve of the distance of random pairs of labeled rows, of which there
+// are at least two, as a test of "same class".
 func LabelCurve(v Space, labels []string, seed uint64) (view.Series, error) {
+	var err error
+	if v.Y, labels, err = neighbors.Labeled(v.Y, labels); err != nil {
+		return view.Series{}, err
+	}
 	r := rand.New(rand.NewPCG(seed, uint64(v.Y.Rows)))
 	count := map[bool]int{} // of pairs with one label, and of other pairs
 	list := make([]pair, curvePairs)

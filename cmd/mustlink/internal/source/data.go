@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -35,15 +36,17 @@ type Data struct {
 	Alphabet     string
 	HeaderLabels bool
 	Features     int
-	Label, ID    string          // columns of labels and ids
-	Drop, Keep   []string        // columns to leave out, or the only ones to take
-	Text         []string        // columns that are texts whatever they look like
-	Numbers      []string        // columns that are numbers
-	Thousands    bool            // numbers may be written as 1,234,567
-	NoHeader     bool            // the first line of CSV text is a row
-	Mixed        bool            // texts and missing cells are accepted
-	model        *catalog.Fitted // that the points are for, or nil
-	Share        int             // the points may take 1/share of the memory limit; 0 is all of it
+	Label, ID    string // columns of labels and ids
+	// LabelOptional means that the column of labels need not be there.
+	LabelOptional bool
+	Drop, Keep    []string        // columns to leave out, or the only ones to take
+	Text          []string        // columns that are texts whatever they look like
+	Numbers       []string        // columns that are numbers
+	Thousands     bool            // numbers may be written as 1,234,567
+	Header        string          // what the first line of CSV text is
+	Mixed         bool            // texts and missing cells are accepted
+	model         *catalog.Fitted // that the points are for, or nil
+	Share         int             // the points may take 1/share of the memory limit; 0 is all of it
 }
 
 // Flags defines the flags for reading points, -i first.
@@ -107,8 +110,10 @@ func (d *Data) ReadingFlags(cmd *cobra.Command) {
 	f.Strings(&d.Drop, "drop", "`COLUMNS` to leave out, as names or patterns: A,total_*")
 	f.Strings(&d.Keep, "keep", "`COLUMNS` to take, and no others, as names or patterns")
 	f.Bool(&d.Thousands, "thousands", false, "read 1,234,567 in quotes as a number")
-	f.Bool(&d.NoHeader, "no-header", false,
-		"the first line of .csv or .tsv data is a row: columns are called 0, 1, ...")
+	f.String(&d.Header, "header", "",
+		"the first line of .csv or .tsv data: `first|none`, names of columns or a row, and then columns are "+
+			"called 0, 1, ... (default first, with a warning if it looks like a row)",
+		usage.Complete(dataset.HeaderFirst, dataset.HeaderNone))
 }
 
 // LabelFlags defines the flags of commands that use labels.
@@ -209,24 +214,25 @@ func FormatError(err error, path string) error {
 // Options returns the read options of the library.
 func (d *Data) Options(s *session.Session) dataset.ReadOptions {
 	return dataset.ReadOptions{
-		Format:       session.FormatFor(d.Path, d.Format),
-		Labels:       d.Labels,
-		HeaderLabels: d.HeaderLabels,
-		Alphabet:     d.Alphabet,
-		Features:     d.Features,
-		Label:        d.Label,
-		ID:           d.ID,
-		Drop:         d.Drop,
-		Keep:         d.Keep,
-		Text:         d.Text,
-		Numbers:      d.Numbers,
-		Thousands:    d.Thousands,
-		NoHeader:     d.NoHeader,
-		Mixed:        d.Mixed,
-		Gram:         d.Gram,
-		GramDiagonal: d.GramDiagonal,
-		MemoryLimit:  int64(s.MemoryLimit) / int64(max(1, d.Share)),
-		Extensions:   session.Extensions(),
+		Format:        session.FormatFor(d.Path, d.Format),
+		Labels:        d.Labels,
+		HeaderLabels:  d.HeaderLabels,
+		Alphabet:      d.Alphabet,
+		Features:      d.Features,
+		Label:         d.Label,
+		LabelOptional: d.LabelOptional,
+		ID:            d.ID,
+		Drop:          d.Drop,
+		Keep:          d.Keep,
+		Text:          d.Text,
+		Numbers:       d.Numbers,
+		Thousands:     d.Thousands,
+		Header:        d.Header,
+		Mixed:         d.Mixed,
+		Gram:          d.Gram,
+		GramDiagonal:  d.GramDiagonal,
+		MemoryLimit:   int64(s.MemoryLimit) / int64(max(1, d.Share)),
+		Extensions:    session.Extensions(),
 	}
 }
 
@@ -254,8 +260,10 @@ func (d *Data) Check(c *session.Checks) {
 	c.Refuse(d.Labels != "" && d.HeaderLabels,
 		"--labels and --labels-from-header are given together: want one of them")
 	format := d.FormatName()
-	c.Refuse(d.NoHeader && format != "" && format != "csv" && format != "tsv",
-		"--no-header is for .csv and .tsv data, but %s is read as %s: want no --no-header", d.Path, format)
+	c.Refuse(d.Header != "" && d.Header != dataset.HeaderFirst && d.Header != dataset.HeaderNone,
+		"--header is %q: want first or none", d.Header)
+	c.Refuse(d.Header != "" && format != "" && format != "csv" && format != "tsv",
+		"--header is for .csv and .tsv data, but %s is read as %s: want no --header", d.Path, format)
 	for _, f := range []struct {
 		given      bool
 		flag, name string
@@ -269,17 +277,39 @@ func (d *Data) Check(c *session.Checks) {
 	c.File("--gram-diagonal", d.GramDiagonal, "")
 }
 
-// NeedLabels refuses data without labels.
-func NeedLabels(d *dataset.Data) error {
-	if d.Labels == nil {
-		return fault.Data(d.Name,
-			"it has no labels: want a column label, --labels FILE or, for .fasta, --labels-from-header")
+// NeedLabels refuses data without labels, and warns of labels that may mean that there is none.
+func NeedLabels(s *session.Session, d *dataset.Data) error {
+	err := d.NeedLabels("a column label, --labels FILE or, for .fasta, --labels-from-header")
+	if err == nil {
+		WarnOfLabels(s, d)
 	}
-	return nil
+	return err
+}
+
+// WarnOfLabels warns of labels such as NA, which are classes like others.
+func WarnOfLabels(s *session.Session, d *dataset.Data) {
+	rows := map[string]int{}
+	for _, label := range d.Labels {
+		if label != "" && dataset.IsMissing(label) {
+			rows[label]++
+		}
+	}
+	for _, label := range slices.Sorted(maps.Keys(rows)) {
+		s.Warnf("%s: %q is the label of %s, a class like others: want empty cells if it means no label",
+			d.Name, label, session.Plural(rows[label], "row"))
+	}
 }
 
 // Classes counts the different labels.
-func Classes(labels []string) int { return len(slices.Compact(slices.Sorted(slices.Values(labels)))) }
+func Classes(labels []string) int {
+	classes := map[string]bool{}
+	for _, label := range labels {
+		if label != "" {
+			classes[label] = true
+		}
+	}
+	return len(classes)
+}
 
 // Opener opens points at their first row; it can be called several times.
 type Opener func(ctx context.Context) (*mustlink.RowSource, error)

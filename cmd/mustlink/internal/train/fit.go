@@ -332,11 +332,12 @@ func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set,
 // readLinks reads the links, or draws them from the labels of d.
 func (c *fitCommand) readLinks(ctx context.Context, d *dataset.Data) (*links.Set, error) {
 	if c.links.Path != "" {
+		c.links.Begun = c.choice.Method.LinksOptional || c.lesson.given()
 		set, err := c.links.Read(ctx, c.Session, d)
 		if err != nil {
 			return nil, err
 		}
-		return set, needLinks(c.links.Path, set, c.choice.Method)
+		return set, c.needLinks(set)
 	}
 	if c.fromLabels == "" {
 		return links.New(d.Points.Len(), nil) // comparisons or targets alone, or a method without links
@@ -344,7 +345,7 @@ func (c *fitCommand) readLinks(ctx context.Context, d *dataset.Data) (*links.Set
 	if c.fromLabels != allLabels {
 		return c.drawLinks(d, c.choice.Method.UsesCannotLinks)
 	}
-	if err := source.NeedLabels(d); err != nil {
+	if err := source.NeedLabels(c.Session, d); err != nil {
 		return nil, err
 	}
 	return linksOfAll(d, c.choice.Method)
@@ -367,10 +368,11 @@ func linksOfAll(d *dataset.Data, method catalog.Method) (*links.Set, error) {
 }
 
 // needLinks refuses a file without a link that the method can learn from.
-func needLinks(path string, set *links.Set, method catalog.Method) error {
+func (c *fitCommand) needLinks(set *links.Set) error {
+	path, method := c.links.Path, c.choice.Method
 	must, cannot := set.Count()
 	switch {
-	case method.LinksOptional:
+	case method.LinksOptional, must+cannot == 0 && c.lesson.given():
 		return nil
 	case must+cannot == 0:
 		return fault.Data(path, "it has no links: want at least one")

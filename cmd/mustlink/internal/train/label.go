@@ -180,6 +180,7 @@ func (c *labelCommand) run(ctx context.Context, _ []string) error {
 		}
 	}
 	if c.links.Path != "" && !session.SameFile(c.links.Path, c.out) {
+		c.links.Begun = true
 		if o.Given, err = c.links.ReadWarning(ctx, c.Session, data); err != nil {
 			return err
 		}

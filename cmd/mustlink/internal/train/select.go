@@ -145,7 +145,7 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	if o.Criterion == selection.Labels {
-		if err := source.NeedLabels(d); err != nil {
+		if err := source.NeedLabels(c.Session, d); err != nil {
 			return err
 		}
 		o.Labels = d.Labels

@@ -72,7 +72,7 @@ func (t *training) drawn() int {
 
 // drawLinks draws links from the labels.
 func (t *training) drawLinks(d *dataset.Data, both bool) (*links.Set, error) {
-	if err := source.NeedLabels(d); err != nil {
+	if err := source.NeedLabels(t.Session, d); err != nil {
 		return nil, err
 	}
 	must, cannot := t.drawn(), 0
