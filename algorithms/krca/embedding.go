@@ -99,7 +99,7 @@ func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, at referen
 	if err != nil {
 		return nil, err
 	}
-	defer eng.PutMatrix(g.kt)
+	defer g.release(eng)
 	s, err := m.leading(ctx, eng, &g, refs, p.Dims, implicit, stage)
 	if err != nil {
 		return nil, err

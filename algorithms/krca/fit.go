@@ -3,6 +3,7 @@ package krca
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
@@ -67,6 +68,9 @@ func (p Params) model(ctx context.Context, f *learner.Fit, t task, stage func(st
 	if err := checkEmbedding(f.Eng, t.f, len(t.refs), p.Dims, implicit); err != nil {
 		return nil, err
 	}
+	if implicit {
+		t.begin(t.refs)
+	}
 	stage("bandwidth")
 	metric, err := p.metric(ctx, f, t, stage)
 	if err != nil {
@@ -87,6 +91,24 @@ type chosen struct {
 	rows    []int // of all chunklets, one after another
 	f       helmert
 	notices []string // nil for those of all must-links
+}
+
+// begin puts the points of each chunklet that are among the ascending rows before its others. Then
+// the basis has as many columns over these rows alone as any, which products with the learned
+// kernel of these rows save.
+func (c *chosen) begin(rows []int) {
+	for k := range c.f.chunklets() {
+		members := c.rows[c.f.start[k]:c.f.start[k+1]]
+		slices.SortStableFunc(members, func(a, b int) int { return other(rows, a) - other(rows, b) })
+	}
+}
+
+// other returns 0 if row is among the ascending rows, else 1.
+func other(rows []int, row int) int {
+	if _, found := slices.BinarySearch(rows, row); found {
+		return 0
+	}
+	return 1
 }
 
 // chunklets checks the input and returns the chunklets to learn from.

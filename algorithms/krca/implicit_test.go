@@ -242,7 +242,7 @@ func TestImplicitOrNot(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		g, err := m.metric.begin(ctx, eng, c.x, nil, false)
+		g, err := m.metric.begin(ctx, eng, c.x, nil, true)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -262,7 +262,7 @@ func TestImplicitResidual(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, _, set := enginetest.Blobs(t, n, 6, 100, 1)
 	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=3", 1e-3), x, set).metric
-	g, err := m.begin(context.Background(), eng, x, nil, false)
+	g, err := m.begin(context.Background(), eng, x, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestImplicitCancel(t *testing.T) {
 	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=3", 1e-3), x, set).metric
 	for _, products := range []int{never, 20} {
 		for at := 1; ; at += 1 + at/4 {
-			g, err := m.begin(context.Background(), eng, x, nil, false)
+			g, err := m.begin(context.Background(), eng, x, nil, true)
 			if err != nil {
 				t.Fatal(err)
 			}
