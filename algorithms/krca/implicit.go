@@ -92,7 +92,7 @@ func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, d
 					return err
 				}
 			}
-			m.multiply(eng, g, y, x)
+			m.multiply(ctx, eng, g, y, x)
 			return ctx.Err()
 		},
 	}
@@ -104,14 +104,14 @@ func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, d
 		return spectrum{}, ctx.Err() // another error is one of values that are not finite
 	}
 	s.values = found.Values
-	if !m.confirm(eng, g, &s, g.rotation.expand(found.Vectors), 4*pass(0, found.Norm)) {
+	if !m.confirm(ctx, eng, g, &s, g.rotation.expand(found.Vectors), 4*pass(0, found.Norm)) {
 		return spectrum{}, ctx.Err()
 	}
 	return s, ctx.Err()
 }
 
 // multiply writes Q'Kt Q x to y.
-func (m *metric) multiply(eng *engine.Engine, g *evaluated, y, x blas.Matrix) {
+func (m *metric) multiply(ctx context.Context, eng *engine.Engine, g *evaluated, y, x blas.Matrix) {
 	backend, n := eng.Backend(), float64(m.f.points())
 	if !g.short {
 		v, kv := g.rotation.expand(x), blas.NewMatrix(x.Rows, x.Cols)
@@ -119,7 +119,7 @@ func (m *metric) multiply(eng *engine.Engine, g *evaluated, y, x blas.Matrix) {
 		y.CopyFrom(g.rotation.apply(kv))
 		return
 	}
-	t, first := m.turn(eng, g, x), len(g.rotation.columns)
+	t, first := m.turn(ctx, eng, g, x), len(g.rotation.columns)
 	for i, c := range g.rotation.columns { // on one core: m numbers a column, where C has q^2
 		for k, v := range x.Row(i) {
 			y.Row(i)[k] = n * (v + t.At(c, k))
@@ -129,8 +129,8 @@ func (m *metric) multiply(eng *engine.Engine, g *evaluated, y, x blas.Matrix) {
 		y.View(first, y.Rows, 0, y.Cols))
 }
 
-// turn returns t of the vectors x = [v1 v2], with -v2 below it.
-func (m *metric) turn(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matrix {
+// turn returns t of the vectors x = [v1 v2], with -v2 below it; undefined if ctx is done.
+func (m *metric) turn(ctx context.Context, eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matrix {
 	r, first, q := m.f.order(), len(g.rotation.columns), g.rotation.groups()
 	all := blas.NewMatrix(r+q, x.Cols)
 	t, v2 := all.View(0, r, 0, x.Cols), x.View(first, first+q, 0, x.Cols)
@@ -138,8 +138,7 @@ func (m *metric) turn(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matr
 	for i, c := range g.rotation.columns { // on one core, as in multiply
 		addScaled(t.Row(c), -float64(m.f.points())*m.eps, x.Row(i))
 	}
-	eng.Backend().Trsm(true, false, m.factor, t)
-	eng.Backend().Trsm(true, true, m.factor, t)
+	g.factor.solve(ctx, eng, t)
 	for i := range q {
 		addScaled(all.Row(r+i), -1, v2.Row(i))
 	}
@@ -147,7 +146,7 @@ func (m *metric) turn(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matr
 }
 
 // fold returns (L L')^-1 D'x, which is t + E v1.
-func (m *metric) fold(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matrix {
+func (m *metric) fold(ctx context.Context, eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matrix {
 	if !g.short { // g.c is D L'^-1
 		z := blas.NewMatrix(g.c.Cols, x.Cols)
 		eng.Backend().Gemm(true, false, 1, g.c, x, 0, z)
@@ -155,7 +154,7 @@ func (m *metric) fold(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matr
 		return z
 	}
 	x = g.rotation.apply(x)
-	z := m.turn(eng, g, x).View(0, m.f.order(), 0, x.Cols)
+	z := m.turn(ctx, eng, g, x).View(0, m.f.order(), 0, x.Cols)
 	for i, c := range g.rotation.columns {
 		addScaled(z.Row(c), 1, x.Row(i))
 	}
@@ -164,7 +163,8 @@ func (m *metric) fold(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matr
 
 // confirm completes s, whose eigenvectors are the columns of u, and reports whether the residual of
 // each is within the limit. The search only estimates residuals.
-func (m *metric) confirm(eng *engine.Engine, g *evaluated, s *spectrum, u blas.Matrix, limit float64) bool {
+func (m *metric) confirm(ctx context.Context, eng *engine.Engine, g *evaluated, s *spectrum, u blas.Matrix,
+	limit float64) bool {
 	n, k := u.Rows, u.Cols
 	x := blas.NewMatrix(n, whole(eng, k+1))
 	y := blas.NewMatrix(n, x.Cols)
@@ -172,7 +172,7 @@ func (m *metric) confirm(eng *engine.Engine, g *evaluated, s *spectrum, u blas.M
 	for i := range n {
 		x.Set(i, k, 1/float64(n))
 	}
-	m.multiply(eng, g, y, g.rotation.apply(x))
+	m.multiply(ctx, eng, g, y, g.rotation.apply(x))
 	y = g.rotation.expand(y)
 	s.column, s.vectors = columnOf(y, k), blas.NewMatrix(k, n)
 	for j, w := range s.values {

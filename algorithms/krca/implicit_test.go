@@ -46,7 +46,7 @@ func embeddingOf(t *testing.T, eng *engine.Engine, m *metric, x points.Points, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.choleskyEmbedding(x, rows, refs, m.fold(eng, &g, columns), columns, offset), s
+	return m.choleskyEmbedding(x, rows, refs, m.fold(ctx, eng, &g, columns), columns, offset), s
 }
 
 // TestImplicit compares eigenvectors by products with those of Kt: eigenvalues, and embeddings of
@@ -277,13 +277,13 @@ func TestImplicitResidual(t *testing.T) {
 		}
 	}
 	limit := 1e-10 * s.values[0]
-	if !m.confirm(eng, &g, &s, u, limit) {
+	if !m.confirm(t.Context(), eng, &g, &s, u, limit) {
 		t.Error("eigenvectors are refused")
 	}
 	for _, wrong := range []float64{2 * limit, math.NaN()} {
 		moved := spectrum{values: slices.Clone(s.values)}
 		moved.values[2] += wrong
-		if m.confirm(eng, &g, &moved, u, limit) {
+		if m.confirm(t.Context(), eng, &g, &moved, u, limit) {
 			t.Errorf("an eigenvalue that is wrong by %v passes", wrong)
 		}
 	}

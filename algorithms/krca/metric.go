@@ -167,6 +167,7 @@ type evaluated struct {
 	short    bool        // kt and c are missing: open, and turned holds what products need
 	turned   blas.Matrix // [B C] of the rotation
 	rotation rotation
+	factor   substitution // of products
 }
 
 // gram evaluates kt(x,x).
@@ -187,8 +188,11 @@ func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points,
 		g.rotation = newRotation(x.Len(), m.f, at)
 		turned, err := m.rotated(ctx, eng, x, at, &g.rotation)
 		if err == nil {
-			g.diagonal, err = m.kernel.Diagonal(ctx, eng, x)
 			g.turned, g.short = turned, true
+			g.diagonal, err = m.kernel.Diagonal(ctx, eng, x)
+		}
+		if err == nil {
+			g.factor, err = newSubstitution(ctx, eng, m.factor)
 		}
 		if err == nil || ctx.Err() != nil {
 			return g, err
@@ -208,13 +212,14 @@ func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points,
 func (g *evaluated) release(eng *engine.Engine) {
 	eng.PutMatrix(g.kt)
 	eng.PutMatrix(g.turned)
+	eng.PutMatrix(g.factor.inverses)
 }
 
 // complete makes kt(x,x) of that, in the same memory.
 func (m *metric) complete(ctx context.Context, eng *engine.Engine, g *evaluated) (err error) {
 	if g.short {
 		turns := g.rotation
-		eng.PutMatrix(g.turned)
+		g.release(eng)
 		if *g, err = m.begin(ctx, eng, g.x, g.at, false); err != nil {
 			return err
 		}
