@@ -17,7 +17,7 @@ type substitution struct {
 
 const (
 	triangleOrder = 512 // of the triangles: inverses take 1/3 r triangleOrder^2 flops
-	triangleRows  = 64  // of an inverse that a task multiplies
+	triangleRows  = 32  // of an inverse that a task multiplies
 )
 
 func newSubstitution(ctx context.Context, eng *engine.Engine, l blas.Matrix) (substitution, error) {
