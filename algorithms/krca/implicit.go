@@ -53,10 +53,10 @@ func whole(eng *engine.Engine, columns int) int {
 }
 
 // affordable returns the number of products with a vector whose time beyond that of products with
-// Kt is the time that Kt takes.
+// Kt is the time that Kt takes. Solves count twice, because their products are small.
 func (m *metric) affordable(g *evaluated) int {
-	n, r := float64(g.x.Len()), float64(m.f.order())
-	return int(implicitSpeed * n * r * (n + r) / (2 * (2*n*r + r*r)))
+	n, r, q := float64(g.x.Len()), float64(m.f.order()), float64(g.rotation.groups())
+	return int(implicitSpeed * n * r * (n + r) / (2 * ((q+r)*(q+r) - n*n + r*r)))
 }
 
 // search finds the leading eigenpairs of the centered Kt by products, and completes g after the

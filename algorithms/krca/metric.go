@@ -179,8 +179,8 @@ func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) 
 	return g, err
 }
 
-// begin evaluates what kt(x,x) is made of. at is as for unsolved. If short is set, that is only what
-// products with kt(x,x) need.
+// begin evaluates what kt(x,x) is made of. at is as for unsolved. If short is set, that is only
+// what products with kt(x,x) need.
 func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points, at []int,
 	short bool) (evaluated, error) {
 	g := evaluated{x: x, at: at, open: true}

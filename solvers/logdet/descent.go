@@ -228,8 +228,8 @@ func (d *descent) each(n int, f func(lo, hi int)) error {
 	})
 }
 
-// taskRows returns the number of vectors of a task, of count vectors in n dimensions. Small matrices
-// have long blocks, because a task should take longer than the time to wake a worker.
+// taskRows returns the number of vectors of a task, of count vectors in n dimensions. Small
+// matrices have long blocks, because a task should take longer than the time to wake a worker.
 func taskRows(count, n int) int {
 	return max(rowsLeast, min(rowsEach, max(n, count/manyTasks)), int(taskFlops)/max(1, 2*n*n))
 }
