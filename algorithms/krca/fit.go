@@ -28,8 +28,8 @@ import (
 // n^2 kernel values and r^3/3 flops for the learned kernel, and for the embedding the kernel values
 // of the m points with each other and with the others in chunklets, and m r (m + r) flops with an
 // eigendecomposition of order m. From 2500 points on, few dimensions take some 300 products
-// instead, unless the spectrum is so flat that more are needed: each takes 2 m^2 flops if all points
-// in chunklets are landmarks, else at most 2 (m + r)^2.
+// instead, unless the spectrum is so flat that more are needed: each takes 2 m^2 flops if all
+// points in chunklets are landmarks, else at most 2 (m + r)^2.
 //
 // Errors: no must-links, or a number of rows that is not the points'; parameters that
 // [Params.Validate] refuses; points with NaN or Inf; a kernel with negative eigenvalues
