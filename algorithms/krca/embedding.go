@@ -99,7 +99,7 @@ func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, at referen
 	if err != nil {
 		return nil, err
 	}
-	defer eng.PutMatrix(g.kt)
+	defer g.release(eng)
 	s, err := m.leading(ctx, eng, &g, refs, p.Dims, implicit, stage)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, at referen
 		return nil, err
 	}
 	if !m.spectral() {
-		return m.choleskyEmbedding(x, rows, refs, m.fold(eng, &g, columns), columns, offset), nil
+		return m.choleskyEmbedding(x, rows, refs, m.fold(ctx, eng, &g, columns), columns, offset), ctx.Err()
 	}
 	if !g.residual {
 		refs = nil

@@ -3,6 +3,7 @@ package krca
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
@@ -26,8 +27,9 @@ import (
 // With n points in r + #chunklets chunklets and m training points (or landmarks), a fit takes
 // n^2 kernel values and r^3/3 flops for the learned kernel, and for the embedding the kernel values
 // of the m points with each other and with the others in chunklets, and m r (m + r) flops with an
-// eigendecomposition of order m. From 2500 points on, few dimensions take 2 (m + r)^2 flops for
-// each of some 300 products instead, unless the spectrum is so flat that more are needed.
+// eigendecomposition of order m. From 2500 points on, few dimensions take some 300 products
+// instead, unless the spectrum is so flat that more are needed: each takes 2 m^2 flops if all
+// points in chunklets are landmarks, else at most 2 (m + r)^2.
 //
 // Errors: no must-links, or a number of rows that is not the points'; parameters that
 // [Params.Validate] refuses; points with NaN or Inf; a kernel with negative eigenvalues
@@ -67,6 +69,9 @@ func (p Params) model(ctx context.Context, f *learner.Fit, t task, stage func(st
 	if err := checkEmbedding(f.Eng, t.f, len(t.refs), p.Dims, implicit); err != nil {
 		return nil, err
 	}
+	if implicit {
+		t.begin(t.refs)
+	}
 	stage("bandwidth")
 	metric, err := p.metric(ctx, f, t, stage)
 	if err != nil {
@@ -87,6 +92,24 @@ type chosen struct {
 	rows    []int // of all chunklets, one after another
 	f       helmert
 	notices []string // nil for those of all must-links
+}
+
+// begin puts the points of each chunklet that are among the ascending rows before its others. Then
+// the basis has as many columns over these rows alone as any, which products with the learned
+// kernel of these rows save.
+func (c *chosen) begin(rows []int) {
+	for k := range c.f.chunklets() {
+		members := c.rows[c.f.start[k]:c.f.start[k+1]]
+		slices.SortStableFunc(members, func(a, b int) int { return other(rows, a) - other(rows, b) })
+	}
+}
+
+// other returns 0 if row is among the ascending rows, else 1.
+func other(rows []int, row int) int {
+	if _, found := slices.BinarySearch(rows, row); found {
+		return 0
+	}
+	return 1
 }
 
 // chunklets checks the input and returns the chunklets to learn from.
@@ -233,11 +256,12 @@ func checkLearning(eng *engine.Engine, f helmert) error {
 // kernel with its eigendecomposition or, if that is implicit, a matrix and a Krylov space.
 func checkEmbedding(eng *engine.Engine, f helmert, m, dims int, implicit bool) error {
 	r, square := f.order(), engine.MatrixBytes(m, m)
-	need := addBytes(engine.MatrixBytes(r, r), engine.MatrixBytes(m, r), square)
-	if implicit {
-		need = addBytes(need, engine.MatrixBytes(m, 2*implicitBasis+14*dims)) // space and blocks
+	need := addBytes(engine.MatrixBytes(r, r), square)
+	if implicit { // kernel values, space and blocks, inverted triangles
+		need = addBytes(need, engine.MatrixBytes(m, f.points()+2*implicitBasis+14*dims),
+			engine.MatrixBytes(r, triangleOrder))
 	} else {
-		need = addBytes(need, square, square)
+		need = addBytes(need, engine.MatrixBytes(m, r), square, square)
 	}
 	if eng.Allows(need) {
 		return nil

@@ -12,14 +12,18 @@ import (
 )
 
 // A few eigenvectors of the learned kernel matrix Kt of m points are found without it, from
-// products of (1b) with some vectors at a time, where D = K_xa F is m x r:
+// products of (1b) with some vectors at a time, where D = K_xa F is m x r and s = n eps:
 //
-//	eps Kt v = K v - D (L L')^-1 D'v
+//	eps Kt v = K v - D (sI + F'KF)^-1 D'v
 //
-// That takes 2 (m^2 + 2 m r + r^2) flops for each v, and Kt itself takes m r (m + r). If all
-// anchors are points, D is K times F in their rows, and needs no memory:
+// In the basis Q = [F1 H] of a rotation, the rows of D that belong to F1 are rows of F'KF, which
+// the factor knows: L L' = sI + F'KF. With E v1 the vector v1 in the rows that F1 has in F,
 //
-//	eps Kt v = K (v - F (L L')^-1 F'K v)
+//	B = H'K_xa F,  C = H'K H,  t = (L L')^-1 (B'v2 - s E v1)
+//	eps Q'Kt Q [v1 v2] = [s (v1 + E't), C v2 - B t]
+//
+// That takes 2 (2 q r + q^2 + r^2) flops for each v, where q is the number of columns of H, and Kt
+// itself takes m r (m + r).
 const (
 	implicitLeast  = 2500  // points; for fewer, a search takes as long as Kt
 	implicitShare  = 20    // points for each eigenvector, at least
@@ -49,10 +53,10 @@ func whole(eng *engine.Engine, columns int) int {
 }
 
 // affordable returns the number of products with a vector whose time beyond that of products with
-// Kt is the time that Kt takes.
+// Kt is the time that Kt takes. Solves count twice, because their products are small.
 func (m *metric) affordable(g *evaluated) int {
-	n, r := float64(g.kt.Rows), float64(m.f.order())
-	return int(implicitSpeed * n * r * (n + r) / (2 * (2*n*r + r*r)))
+	n, r, q := float64(g.x.Len()), float64(m.f.order()), float64(g.rotation.groups())
+	return int(implicitSpeed * n * r * (n + r) / (2 * ((q+r)*(q+r) - n*n + r*r)))
 }
 
 // search finds the leading eigenpairs of the centered Kt by products, and completes g after the
@@ -61,7 +65,7 @@ func (m *metric) affordable(g *evaluated) int {
 // Kt, or if their size is immoderate: products might overflow.
 func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, dims,
 	products int) (spectrum, error) {
-	n, s, largest := g.kt.Rows, spectrum{}, slices.Max(g.diagonal)
+	n, s, largest := g.x.Len(), spectrum{}, slices.Max(g.diagonal)
 	if !(largest > 1e-100 && largest < 1e100 && largest/m.eps < 1e100) {
 		return s, nil
 	}
@@ -72,6 +76,7 @@ func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, d
 	for i := range ones.Data {
 		ones.Data[i] = 1 / math.Sqrt(float64(n))
 	}
+	ones = g.rotation.apply(ones) // as everything until the vectors are found
 	// Each element of a product with a unit vector has a rounding error of about u trace/n.
 	pass := func(_, norm float64) float64 {
 		return max(implicitTol*norm, 0x1p-50*s.trace/math.Sqrt(float64(n)))
@@ -87,7 +92,7 @@ func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, d
 					return err
 				}
 			}
-			m.multiply(eng, g, y, x)
+			m.multiply(ctx, eng, g, y, x)
 			return ctx.Err()
 		},
 	}
@@ -99,61 +104,67 @@ func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, d
 		return spectrum{}, ctx.Err() // another error is one of values that are not finite
 	}
 	s.values = found.Values
-	if !m.confirm(eng, g, &s, found.Vectors, 4*pass(0, found.Norm)) {
+	if !m.confirm(ctx, eng, g, &s, g.rotation.expand(found.Vectors), 4*pass(0, found.Norm)) {
 		return spectrum{}, ctx.Err()
 	}
 	return s, ctx.Err()
 }
 
-// multiply writes Kt x to y.
-func (m *metric) multiply(eng *engine.Engine, g *evaluated, y, x blas.Matrix) {
-	backend := eng.Backend()
-	switch {
-	case g.short:
-		w := m.f.expand(m.fold(eng, g, x))
-		rest := x.Clone()
-		for a, i := range g.at { // on one core: m numbers a column, where K has m^2
-			backend.Kernels().Axpy(-1, w.Row(a), rest.Row(i))
-		}
-		backend.Gemm(false, false, 1/m.eps, g.kt, rest, 0, y)
-	case g.open:
-		backend.Gemm(false, false, 1/m.eps, g.kt, x, 0, y)
-		backend.Gemm(false, false, -1/m.eps, g.c, m.fold(eng, g, x), 1, y)
-	default:
-		backend.Gemm(false, false, 1, g.kt, x, 0, y)
+// multiply writes Q'Kt Q x to y.
+func (m *metric) multiply(ctx context.Context, eng *engine.Engine, g *evaluated, y, x blas.Matrix) {
+	backend, n := eng.Backend(), float64(m.f.points())
+	if !g.short {
+		v, kv := g.rotation.expand(x), blas.NewMatrix(x.Rows, x.Cols)
+		backend.Gemm(false, false, 1, g.kt, v, 0, kv)
+		y.CopyFrom(g.rotation.apply(kv))
+		return
 	}
+	t, first := m.turn(ctx, eng, g, x), len(g.rotation.columns)
+	for i, c := range g.rotation.columns { // on one core: m numbers a column, where C has q^2
+		for k, v := range x.Row(i) {
+			y.Row(i)[k] = n * (v + t.At(c, k))
+		}
+	}
+	backend.Gemm(false, false, -1/m.eps, g.turned.View(0, g.turned.Rows, 0, t.Rows), t, 0,
+		y.View(first, y.Rows, 0, y.Cols))
 }
 
-// fold returns (L L')^-1 D'x.
-func (m *metric) fold(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matrix {
-	if !g.short {
+// turn returns t of the vectors x = [v1 v2], with -v2 below it; undefined if ctx is done.
+func (m *metric) turn(ctx context.Context, eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matrix {
+	r, first, q := m.f.order(), len(g.rotation.columns), g.rotation.groups()
+	all := blas.NewMatrix(r+q, x.Cols)
+	t, v2 := all.View(0, r, 0, x.Cols), x.View(first, first+q, 0, x.Cols)
+	eng.Backend().Gemm(true, false, 1, g.turned.View(0, q, 0, r), v2, 0, t)
+	for i, c := range g.rotation.columns { // on one core, as in multiply
+		addScaled(t.Row(c), -float64(m.f.points())*m.eps, x.Row(i))
+	}
+	g.factor.solve(ctx, eng, t)
+	for i := range q {
+		addScaled(all.Row(r+i), -1, v2.Row(i))
+	}
+	return all
+}
+
+// fold returns (L L')^-1 D'x, which is t + E v1.
+func (m *metric) fold(ctx context.Context, eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matrix {
+	if !g.short { // g.c is D L'^-1
 		z := blas.NewMatrix(g.c.Cols, x.Cols)
 		eng.Backend().Gemm(true, false, 1, g.c, x, 0, z)
-		m.solveFold(eng, g, z)
+		eng.Backend().Trsm(true, true, m.factor, z)
 		return z
 	}
-	y, z := blas.NewMatrix(x.Rows, x.Cols), blas.NewMatrix(len(g.at), x.Cols)
-	eng.Backend().Gemm(false, false, 1, g.kt, x, 0, y)
-	for a, i := range g.at { // on one core, as in multiply
-		copy(z.Row(a), y.Row(i))
+	x = g.rotation.apply(x)
+	z := m.turn(ctx, eng, g, x).View(0, m.f.order(), 0, x.Cols)
+	for i, c := range g.rotation.columns {
+		addScaled(z.Row(c), 1, x.Row(i))
 	}
-	m.f.applyRows(z, 0, z.Cols, make([]float64, z.Cols), false)
-	z = z.View(0, m.f.order(), 0, z.Cols)
-	m.solveFold(eng, g, z)
 	return z
-}
-
-// solveFold turns z = D'x into (L L')^-1 D'x. If g is complete, g.c is D L'^-1.
-func (m *metric) solveFold(eng *engine.Engine, g *evaluated, z blas.Matrix) {
-	if g.open {
-		eng.Backend().Trsm(true, false, m.factor, z)
-	}
-	eng.Backend().Trsm(true, true, m.factor, z)
 }
 
 // confirm completes s, whose eigenvectors are the columns of u, and reports whether the residual of
 // each is within the limit. The search only estimates residuals.
-func (m *metric) confirm(eng *engine.Engine, g *evaluated, s *spectrum, u blas.Matrix, limit float64) bool {
+func (m *metric) confirm(ctx context.Context, eng *engine.Engine, g *evaluated, s *spectrum, u blas.Matrix,
+	limit float64) bool {
 	n, k := u.Rows, u.Cols
 	x := blas.NewMatrix(n, whole(eng, k+1))
 	y := blas.NewMatrix(n, x.Cols)
@@ -161,7 +172,8 @@ func (m *metric) confirm(eng *engine.Engine, g *evaluated, s *spectrum, u blas.M
 	for i := range n {
 		x.Set(i, k, 1/float64(n))
 	}
-	m.multiply(eng, g, y, x)
+	m.multiply(ctx, eng, g, y, g.rotation.apply(x))
+	y = g.rotation.expand(y)
 	s.column, s.vectors = columnOf(y, k), blas.NewMatrix(k, n)
 	for j, w := range s.values {
 		v, rest := s.vectors.Row(j), columnOf(y, j)

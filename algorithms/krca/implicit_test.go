@@ -46,7 +46,7 @@ func embeddingOf(t *testing.T, eng *engine.Engine, m *metric, x points.Points, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.choleskyEmbedding(x, rows, refs, m.fold(eng, &g, columns), columns, offset), s
+	return m.choleskyEmbedding(x, rows, refs, m.fold(ctx, eng, &g, columns), columns, offset), s
 }
 
 // TestImplicit compares eigenvectors by products with those of Kt: eigenvalues, and embeddings of
@@ -242,7 +242,7 @@ func TestImplicitOrNot(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		g, err := m.metric.begin(ctx, eng, c.x, nil, false)
+		g, err := m.metric.begin(ctx, eng, c.x, nil, true)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -262,7 +262,7 @@ func TestImplicitResidual(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, _, set := enginetest.Blobs(t, n, 6, 100, 1)
 	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=3", 1e-3), x, set).metric
-	g, err := m.begin(context.Background(), eng, x, nil, false)
+	g, err := m.begin(context.Background(), eng, x, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,13 +277,13 @@ func TestImplicitResidual(t *testing.T) {
 		}
 	}
 	limit := 1e-10 * s.values[0]
-	if !m.confirm(eng, &g, &s, u, limit) {
+	if !m.confirm(t.Context(), eng, &g, &s, u, limit) {
 		t.Error("eigenvectors are refused")
 	}
 	for _, wrong := range []float64{2 * limit, math.NaN()} {
 		moved := spectrum{values: slices.Clone(s.values)}
 		moved.values[2] += wrong
-		if m.confirm(eng, &g, &moved, u, limit) {
+		if m.confirm(t.Context(), eng, &g, &moved, u, limit) {
 			t.Errorf("an eigenvalue that is wrong by %v passes", wrong)
 		}
 	}
@@ -297,7 +297,7 @@ func TestImplicitCancel(t *testing.T) {
 	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=3", 1e-3), x, set).metric
 	for _, products := range []int{never, 20} {
 		for at := 1; ; at += 1 + at/4 {
-			g, err := m.begin(context.Background(), eng, x, nil, false)
+			g, err := m.begin(context.Background(), eng, x, nil, true)
 			if err != nil {
 				t.Fatal(err)
 			}

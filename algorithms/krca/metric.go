@@ -164,7 +164,10 @@ type evaluated struct {
 	diagonal []float64   // k(x,x)
 	residual bool        // rho is not 0 everywhere
 	open     bool        // kt holds the matrix of k and c is not solved, so that complete is to come
-	short    bool        // c is missing: open, and all anchors are among the points
+	short    bool        // kt and c are missing: open, and turned holds what products need
+	turned   blas.Matrix // [B C] of the rotation
+	rotation rotation
+	factor   substitution // of products
 }
 
 // gram evaluates kt(x,x).
@@ -176,28 +179,51 @@ func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) 
 	return g, err
 }
 
-// begin evaluates what kt(x,x) is made of. at is as for unsolved. If short is set and all anchors
-// are points of x, it leaves c out: products with K hold what products with c need.
+// begin evaluates what kt(x,x) is made of. at is as for unsolved. If short is set, that is only
+// what products with kt(x,x) need.
 func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points, at []int,
 	short bool) (evaluated, error) {
+	g := evaluated{x: x, at: at, open: true}
+	if short {
+		g.rotation = newRotation(x.Len(), m.f, at)
+		turned, err := m.rotated(ctx, eng, x, at, &g.rotation)
+		if err == nil {
+			g.turned, g.short = turned, true
+			g.diagonal, err = m.kernel.Diagonal(ctx, eng, x)
+		}
+		if err == nil {
+			g.factor, err = newSubstitution(ctx, eng, m.factor)
+		}
+		if err == nil || ctx.Err() != nil {
+			return g, err
+		}
+		// What follows finds the row of the error among those of x.
+	}
 	k, err := m.kernel.GramScratch(ctx, eng, x)
 	if err != nil {
-		return evaluated{}, err
+		return g, err
 	}
-	g := evaluated{x: x, kt: k, at: at, diagonal: diagonalOf(k), open: true}
-	if g.short = short && at != nil && m.f.columns == nil && !slices.Contains(at, -1); !g.short {
-		g.c, err = m.unsolved(ctx, eng, x, k, at)
-	}
+	g.kt, g.diagonal, g.short = k, diagonalOf(k), false
+	g.c, err = m.unsolved(ctx, eng, x, k, at)
 	return g, err
+}
+
+// release returns the scratch memory.
+func (g *evaluated) release(eng *engine.Engine) {
+	eng.PutMatrix(g.kt)
+	eng.PutMatrix(g.turned)
+	eng.PutMatrix(g.factor.inverses)
 }
 
 // complete makes kt(x,x) of that, in the same memory.
 func (m *metric) complete(ctx context.Context, eng *engine.Engine, g *evaluated) (err error) {
 	if g.short {
-		if g.c, err = m.unsolved(ctx, eng, g.x, g.kt, g.at); err != nil {
+		turns := g.rotation
+		g.release(eng)
+		if *g, err = m.begin(ctx, eng, g.x, g.at, false); err != nil {
 			return err
 		}
-		g.short = false
+		g.rotation = turns
 	}
 	if err := m.solve(ctx, eng, g.c); err != nil {
 		return err

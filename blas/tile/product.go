@@ -181,16 +181,19 @@ func (j *job) run() {
 		j.j1 = min(j.j0+j.width, n)
 		for j.b0 = 0; j.b0 < kBlocks; j.b0 += j.group {
 			j.b1 = min(j.b0+j.group, kBlocks)
-			j.each(blocks(j.j1-j.j0, packPanels*j.t.NR)*(j.b1-j.b0), j.pack)
-			j.each(tasks*blocks(j.j1-j.j0, j.chunk), work)
+			elements := float64(j.j1-j.j0) * float64(j.b1-j.b0) * float64(j.depth)
+			packers := min(j.workers, j.nest.WorkersFor(packFlops*elements))
+			j.each(packers, blocks(j.j1-j.j0, packPanels*j.t.NR)*(j.b1-j.b0), j.pack)
+			j.each(j.workers, tasks*blocks(j.j1-j.j0, j.chunk), work)
 		}
 	}
 	j.nest.Return(j.packed)
 	j.packed = nil
 }
 
-func (j *job) each(tasks int, f func(i int)) {
-	if workers := min(j.workers, tasks); workers > 1 {
+// each calls f for so many tasks on up to so many workers.
+func (j *job) each(workers, tasks int, f func(i int)) {
+	if workers = min(workers, tasks); workers > 1 {
 		j.crew.run(workers, tasks, f)
 		return
 	}
@@ -247,7 +250,7 @@ func (j *job) direct() {
 	if j.workers > 1 {
 		j.chunk = share(j.C.Cols, j.C.Cols/(tasksEach*j.workers), j.t.NR)
 	}
-	j.each(blocks(j.C.Cols, j.chunk), j.whole)
+	j.each(j.workers, blocks(j.C.Cols, j.chunk), j.whole)
 }
 
 // column computes the columns [c, c+cols) of C, over depths [l0, l1): B's part starts at b.

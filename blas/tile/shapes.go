@@ -156,7 +156,7 @@ func (j *job) sumBlocks() {
 	for b0 := 0; b0 < count; b0 += wave {
 		b1 := min(b0+wave, count)
 		each := max(1, (b1-b0)/(tasksEach*j.workers))
-		j.each(blocks(b1-b0, each), func(i int) {
+		j.each(j.workers, blocks(b1-b0, each), func(i int) {
 			for b := b0 + i*each; b < min(b0+(i+1)*each, b1); b++ {
 				j.block((*memory)[(b-b0)*m*n:][:m*n], b)
 			}

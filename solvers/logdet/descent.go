@@ -46,8 +46,10 @@ type descent struct {
 }
 
 const (
-	taskFlops  = 5e5  // of a product of a task's vectors with a matrix, at least
-	rowsEach   = 512  // vectors of a task, at least: packing the matrix again takes 4 % of its product
+	taskFlops  = 1e5  // of a product of a task's vectors with a matrix, at least
+	rowsEach   = 512  // vectors of a task, if there are many: packing the matrix takes 4 % of its product
+	rowsLeast  = 128  // vectors of a task, or as many as dimensions, for more tasks of few vectors
+	manyTasks  = 32   // tasks that they should have
 	partValues = 4e6  // of the matrices of all tasks, at most
 	panel      = 192  // columns of a triangular matrix that are multiplied at a time, at most
 	shrink     = 0.3  // least factor of a direction of A in a step
@@ -218,21 +220,23 @@ func (d *descent) bound(k int, p float64) float64 {
 	return cost * excess(x-1)
 }
 
-// each calls f for blocks of n vectors, on all workers. Small matrices have long blocks, because a
-// task should take longer than the time to wake a worker.
+// each calls f for blocks of n vectors, on all workers.
 func (d *descent) each(n int, f func(lo, hi int)) error {
-	return d.eng.For(d.ctx, n, taskRows(d.a.Rows), func(lo, hi int) error {
+	return d.eng.For(d.ctx, n, taskRows(n, d.a.Rows), func(lo, hi int) error {
 		f(lo, hi)
 		return nil
 	})
 }
 
-// taskRows returns the number of vectors of a task, in n dimensions.
-func taskRows(n int) int { return max(rowsEach, int(taskFlops)/max(1, 2*n*n)) }
+// taskRows returns the number of vectors of a task, of count vectors in n dimensions. Small
+// matrices have long blocks, because a task should take longer than the time to wake a worker.
+func taskRows(count, n int) int {
+	return max(rowsLeast, min(rowsEach, max(n, count/manyTasks)), int(taskFlops)/max(1, 2*n*n))
+}
 
 // sum adds what f returns for the blocks of all constraints, in their order.
 func (d *descent) sum(f func(lo, hi int) float64) (total float64, err error) {
-	n, block := len(d.constraints), taskRows(d.a.Rows)
+	n, block := len(d.constraints), taskRows(len(d.constraints), d.a.Rows)
 	parts := make([]float64, (n+block-1)/block)
 	err = d.each(n, func(lo, hi int) { parts[lo/block] = f(lo, hi) })
 	for _, v := range parts {
@@ -278,7 +282,7 @@ func (d *descent) squares(t, y blas.Matrix, p []float64) {
 // add adds Z' diag(weights) Z to the lower triangle of to, after weigh has computed the weights of
 // each block of rows.
 func (d *descent) add(to blas.Matrix, weigh func(lo, hi int)) error {
-	n, count, block := d.a.Rows, len(d.active), taskRows(d.a.Rows)
+	n, count, block := d.a.Rows, len(d.active), taskRows(len(d.active), d.a.Rows)
 	parts := (count + block - 1) / block
 	if n*n*parts > partValues { // the product uses all workers
 		for lo := 0; lo < count; lo += block {
@@ -329,7 +333,7 @@ func (d *descent) addRows(lo, hi int, beta float64, to blas.Matrix) {
 
 // scratch returns the bytes of squares and add.
 func scratch(eng *engine.Engine, count, n int) int64 {
-	block := taskRows(n)
+	block := taskRows(count, n)
 	parts := (count + block - 1) / block
 	if n*n*parts > partValues {
 		parts = 1

@@ -209,11 +209,17 @@ func quantile(keys []quickselect.Key, q float64) float64 {
 	position := q * float64(len(keys)-1)
 	i := min(int(position), len(keys)-1)
 	quickselect.First(keys, i+1)
-	at := slices.MaxFunc(keys[:i+1], quickselect.Key.Compare).Value
+	at := keys[0].Value
+	for _, k := range keys[:i+1] {
+		at = max(at, k.Value)
+	}
 	if i == len(keys)-1 {
 		return at
 	}
-	next := slices.MinFunc(keys[i+1:], quickselect.Key.Compare).Value
+	next := keys[i+1].Value
+	for _, k := range keys[i+1:] {
+		next = min(next, k.Value)
+	}
 	return at + (position-float64(i))*(next-at)
 }
 
