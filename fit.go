@@ -62,7 +62,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if l, err = s.linksOf(choice.Method, t, l); err != nil {
 		return nil, err
 	}
-	learner, err := s.learner(choice.Method, t, l)
+	learner, err := s.learner(choice, t, l)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +75,14 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	}
 	if err := t.checkLabel(l); err != nil {
 		return nil, err
+	}
+	if s.kernel == "" {
+		if among := choice.Among(eng, t.data.Points, l); among.Method.Name != choice.Method.Name {
+			choice = among
+			if learner, err = s.learner(choice, t, l); err != nil {
+				return nil, err
+			}
+		}
 	}
 	m, task, err := s.learn(ctx, eng, task{choice, learner}, t, l)
 	if err != nil {
@@ -113,7 +121,7 @@ func (s *settings) learn(ctx context.Context, eng *engine.Engine, of task, t *Ta
 			return nil, of, err
 		}
 		of.choice = lighter
-		if of.learner, err = s.learner(lighter.Method, t, l); err != nil {
+		if of.learner, err = s.learner(lighter, t, l); err != nil {
 			return nil, of, err
 		}
 	}
@@ -153,9 +161,13 @@ func (s *settings) linksOf(method catalog.Method, t *Table, l *Links) (*Links, e
 }
 
 // learner returns the learner of a method for the settings and the links.
-func (s *settings) learner(method catalog.Method, t *Table, l *Links) (algorithms.Learner, error) {
+func (s *settings) learner(choice catalog.Choice, t *Table, l *Links) (algorithms.Learner, error) {
+	method := choice.Method
 	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Lesson: s.lesson, Seed: s.seed,
 		Progress: s.progress, Files: s.files, Rows: t.Rows()}
+	if choice.Params != nil {
+		config.Params = choice.Params
+	}
 	if s.engine != nil {
 		config.MemoryLimit = s.engine.MemoryLimit()
 	}

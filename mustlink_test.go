@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,6 +23,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
+	"github.com/mustlink/mustlink/engine/score"
 )
 
 // problem returns rows of two classes with labels, and links of both kinds between them.
@@ -404,6 +407,94 @@ func TestRawWithoutLinks(t *testing.T) {
 	prepared := try(table.Standardize()).Data().Points.(*points.Dense)
 	equal(t, "coordinates", try(m.Embed(t.Context(), table)), mat.NewDense(prepared.N, prepared.D,
 		prepared.Data))
+}
+
+// TestDefaultOfEmbeddings: rows of unit length with a label each are taken for embeddings and get
+// adapt, by a verdict too; whole numbers, other lengths, another kernel and a method that was named
+// do not. What it learns from ranks new rows of new classes better than the rows do.
+func TestDefaultOfEmbeddings(t *testing.T) {
+	const n, d, classes = 400, 40, 20
+	rng := rand.New(rand.NewPCG(5, 2))
+	centers, rows := make([][]float64, classes), make([][]float64, n)
+	for k := range centers {
+		centers[k] = make([]float64, d)
+		for j := range d / 2 { // the other half is noise, as the must-links show
+			centers[k][j] = rng.NormFloat64()
+		}
+	}
+	length := func(row []float64) float64 {
+		sum := 0.0
+		for _, v := range row {
+			sum += v * v
+		}
+		return math.Sqrt(sum)
+	}
+	labels, whole, long := make([]string, n), make([][]float64, n), make([][]float64, n)
+	for i := range rows {
+		labels[i] = strconv.Itoa(i % classes)
+		row := make([]float64, d)
+		for j := range row {
+			row[j] = centers[i%classes][j] + float64(1+j/(d/2))*rng.NormFloat64()
+		}
+		unit := 1 / length(row)
+		for j := range row {
+			long[i] = append(long[i], row[j])
+			whole[i] = append(whole[i], math.Round(1000*unit*row[j]))
+			row[j] *= unit
+		}
+		rows[i] = row
+	}
+	// links among the first half of the rows and of the classes
+	var must, cannot [][2]int
+	for i := range n / 2 {
+		j := i + classes
+		if i%classes < classes/2 && j < n/2 {
+			must, cannot = append(must, [2]int{i, j}), append(cannot, [2]int{i, (i + 1) % (n / 2)})
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		rows    [][]float64
+		options []mustlink.Option
+		want    string
+	}{
+		{"embeddings", rows, nil, "adapt"},
+		{"with a verdict", rows, []mustlink.Option{mustlink.HoldOut(1)}, "adapt"},
+		{"whole numbers", whole, nil, "blend"},
+		{"other lengths", long, nil, "blend"},
+		{"a kernel", rows, []mustlink.Option{mustlink.Kernel("linear")}, "blend"},
+		{"standardized", rows, []mustlink.Option{mustlink.Standardize()}, "blend"},
+		{"named", rows, []mustlink.Option{mustlink.Method("itml")}, "itml"},
+	} {
+		table := try(mustlink.FromRows(c.rows))
+		m := try(mustlink.Fit(t.Context(), table, try(mustlink.NewLinks(n, must, cannot)), c.options...))
+		if got := m.Describe(); got.Method != c.want {
+			t.Errorf("%s: the method is %s since %q, want %s", c.name, got.Method, got.Chosen, c.want)
+		}
+		if c.want != "adapt" {
+			continue
+		}
+		auc := func(m *mustlink.Model) float64 {
+			var pairs [][2]int
+			var same []bool
+			for i := n / 2; i < n; i++ {
+				for j := i + 1; j < n; j++ {
+					if i%classes >= classes/2 && j%classes >= classes/2 {
+						pairs, same = append(pairs, [2]int{i, j}), append(same, labels[i] == labels[j])
+					}
+				}
+			}
+			scores := try(m.Distances(t.Context(), table, pairs))
+			for k := range scores {
+				scores[k] = -scores[k]
+			}
+			return try(score.AUC(scores, same))
+		}
+		raw := try(mustlink.Fit(t.Context(), table, nil, mustlink.Method("raw")))
+		if got, was := auc(m), auc(raw); got < was+.03 {
+			t.Errorf("%s: AUC %.3f of pairs of new classes, raw %.3f", c.name, got, was)
+		}
+	}
 }
 
 // TestChosen: a choice that was made before gives the model of the fit that chooses itself, with

@@ -176,7 +176,7 @@ func (p Adapt) space(ctx context.Context, eng *engine.Engine, x *points.Dense) (
 	}
 	t, mean := eng.Backend().Kernels(), linear.Mean(kernel.Matrix(x))
 	s := &space{x: x, mean: mean}
-	if p.Unit == AdaptYes || p.Unit == AdaptAuto && embeddings(t, x, mean) {
+	if p.Unit == AdaptYes || p.Unit == AdaptAuto && Embeddings(eng, x) {
 		if err := s.scale(t); err != nil {
 			return nil, err
 		}
@@ -210,11 +210,12 @@ func (p Adapt) space(ctx context.Context, eng *engine.Engine, x *points.Dense) (
 	return s, nil
 }
 
-// embeddings reports whether rows of that mean are taken for embeddings.
-func embeddings(t *asm.Table, x *points.Dense, mean []float64) bool {
+// Embeddings reports whether rows are taken for embeddings, as [Adapt] says. Cost: n d flops.
+func Embeddings(eng *engine.Engine, x *points.Dense) bool {
 	if x.D <= 32 {
 		return false
 	}
+	t, mean := eng.Backend().Kernels(), linear.Mean(kernel.Matrix(x))
 	var lengths []float64
 	sum, squares, integers := 0.0, 0.0, true
 	for i := range x.N {

@@ -10,6 +10,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -215,7 +216,7 @@ func (a *assessment) reasons(v *Verdict) []string {
 	add(gap > overfit, "the fit learns its own links (AUC %.2f) better than what they have in common with "+
 		"others: more links, fewer features, or the method gml", inside)
 	add(true, "some links may be mislabeled: look at those that other links contradict")
-	add(a.learner.Method() != "blend" && v.Cannot > 0, "the method may not suit these points: let the fit "+
+	add(!slices.Contains([]string{"blend", "adapt"}, a.learner.Method()) && v.Cannot > 0, "the method may not suit these points: let the fit "+
 		"choose it, or search")
 	add(true, "the features may be on scales that hide the ones that matter: prepare columns, or drop "+
 		"those that say nothing")
