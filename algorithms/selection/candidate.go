@@ -20,6 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
@@ -193,6 +194,24 @@ func Defaults(methods []string) ([]Candidate, error) {
 		out = append(out, list...)
 	}
 	return out, nil
+}
+
+// Among makes the method that a fit takes for such points a candidate and the incumbent, where
+// [FirstChoice] is not what it takes; see [catalog.Choice.Among].
+func (o *Options) Among(eng *engine.Engine, x points.Points, set *links.Set) error {
+	if o.Incumbent == nil || o.Incumbent.String() != firstChoice {
+		return nil
+	}
+	method, err := catalog.Lookup(firstChoice)
+	if err != nil {
+		return err
+	}
+	choice := catalog.Choice{Method: method, Why: "the incumbent"}.Among(eng, x, set)
+	if choice.Method.Name != firstChoice {
+		o.Incumbent = &Candidate{Method: choice.Method.Name, Params: choice.Params}
+		o.Candidates = Including(o.Candidates, *o.Incumbent)
+	}
+	return nil
 }
 
 // Including returns the list with a candidate in front, or the list if it has it.

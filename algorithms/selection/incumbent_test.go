@@ -3,6 +3,7 @@ package selection
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/verdict"
@@ -187,5 +188,46 @@ func TestFirstChoice(t *testing.T) {
 	}
 	if all := Including(rest, *first); len(all) != 3 || all[0].String() != "blend" || duplicate(all) != nil {
 		t.Errorf("with blend: %v", all)
+	}
+}
+
+// The incumbent for rows of unit length is the method that a fit takes for them, in front of the
+// candidates; one that was named stays, and so does blend for other rows.
+func TestIncumbentOfEmbeddings(t *testing.T) {
+	eng := enginetest.New(t, 0)
+	x := enginetest.Normal(rand.New(rand.NewPCG(8, 1)), 60, 40, 0)
+	set, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(names ...string) (o Options) {
+		if o.Candidates, err = Grid(names, nil); err != nil {
+			t.Fatal(err)
+		}
+		o.Incumbent = FirstChoice(o.Candidates)
+		if err := o.Among(eng, x, set); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	if o := named("blend", "itml"); o.Incumbent.Method != "blend" || len(o.Candidates) != 2 {
+		t.Errorf("rows of many lengths: incumbent %s of %v", o.Incumbent, o.Candidates)
+	}
+	for i := range x.N {
+		row := x.Row(i)
+		length := 0.0
+		for _, v := range row {
+			length += v * v
+		}
+		for j := range row {
+			row[j] /= math.Sqrt(length)
+		}
+	}
+	if o := named("blend", "itml"); o.Incumbent.Method != "adapt" || len(o.Candidates) != 3 ||
+		o.Candidates[0].String() != o.Incumbent.String() || o.checkIncumbent() != nil {
+		t.Errorf("embeddings: incumbent %s of %v", o.Incumbent, o.Candidates)
+	}
+	if o := named("itml"); o.Incumbent != nil || len(o.Candidates) != 1 {
+		t.Errorf("itml alone: incumbent %s of %v", o.Incumbent, o.Candidates)
 	}
 }

@@ -377,6 +377,9 @@ type searchReport struct {
 // search selects a candidate by held-out links.
 func (t *training) search(ctx context.Context, eng *engine.Engine, table *mustlink.Table, set *links.Set,
 	o selection.Options) (*selection.Result, error) {
+	if err := o.Among(eng, table.Data().Points, set); err != nil {
+		return nil, err
+	}
 	bar := t.Progress()
 	defer bar.Done()
 	o.Progress, o.Files = bar.Report, &t.files
