@@ -196,7 +196,8 @@ func TestFirstChoice(t *testing.T) {
 func TestIncumbentOfEmbeddings(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	x := enginetest.Normal(rand.New(rand.NewPCG(8, 1)), 60, 40, 0)
-	set, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot)})
+	set, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must),
+		links.NewLink(2, 3, links.Cannot)})
 	if err != nil {
 		t.Fatal(err)
 	}
