@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -25,7 +26,12 @@ func Run(root *cobra.Command) int {
 			})
 		}
 	})
+	out := &helpOutput{w: root.OutOrStdout()}
+	root.SetOut(out)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.err
+	}
 	code := ExitCode(ctx, err)
 	if err != nil {
 		message := err.Error()
@@ -35,6 +41,20 @@ func Run(root *cobra.Command) int {
 		fmt.Fprintln(os.Stderr, root.Name()+": "+message)
 	}
 	return code
+}
+
+// helpOutput keeps the first error of writing help, which its writers ignore.
+type helpOutput struct {
+	w   io.Writer
+	err error
+}
+
+func (o *helpOutput) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // IsTerminal reports whether w is a terminal. It counts every character device as one except the

@@ -213,7 +213,8 @@ func TestFullDevice(t *testing.T) {
 		"classify model.mlk --train data.csv -i data.csv -o -",
 		"plot model.mlk -i data.csv -o - --format svg", "report model.mlk -i data.csv -o -",
 		"inspect model.mlk",
-		"check -i data.csv", "score --truth data.csv --predicted data.csv", "info", "version",
+		"check -i data.csv", "score --truth data.csv --predicted data.csv", "info", "version", "help",
+		"help formats", "fit --help", "",
 		"inspect model.mlk --json",
 		"demo rings --points 60 --links 20 --repetitions 1", "--version",
 	}
