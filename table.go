@@ -89,17 +89,22 @@ func ReadLimit(bytes int64) ReadOption {
 //
 // Errors: a file that cannot be read; a bad value is a *fault.DataError with file, line and column.
 func ReadTable(path string, options ...ReadOption) (*Table, error) {
+	d, err := dataset.Read(path, readOptions(options))
+	if err != nil {
+		return nil, err
+	}
+	return newTable(d), nil
+}
+
+// readOptions returns what the options change.
+func readOptions(options []ReadOption) dataset.ReadOptions {
 	o := dataset.ReadOptions{Mixed: true}
 	for _, option := range options {
 		if option != nil {
 			option(&o)
 		}
 	}
-	d, err := dataset.Read(path, o)
-	if err != nil {
-		return nil, err
-	}
-	return newTable(d), nil
+	return o
 }
 
 // FromData returns the table of data that package engine/dataset has read. It is for programs that
