@@ -23,7 +23,7 @@ func customers(n int) (records []map[string]any, columns map[string]any) {
 		r := map[string]any{"id": string(rune('a'+i%26)) + strings.Repeat("x", i/26),
 			"label": []string{"p", "q"}[i%2], "age": 20.5 + float64(i%2)*30 + float64(i%7),
 			"country": []string{"Italy", "Peru"}[i%2],
-			"since": time.Date(2020, 1, 1+i%28, 0, 0, 0, 0, time.UTC), "paying": i%3 == 0}
+			"since":   time.Date(2020, 1, 1+i%28, 0, 0, 0, 0, time.UTC), "paying": i%3 == 0}
 		ids, labels = append(ids, r["id"].(string)), append(labels, r["label"].(string))
 		ages, countries = append(ages, r["age"].(float64)), append(countries, r["country"].(string))
 		since, paying = append(since, r["since"].(time.Time)), append(paying, r["paying"].(bool))
