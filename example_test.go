@@ -2,6 +2,7 @@ package mustlink_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -92,4 +93,44 @@ func spirals() func() {
 		try(back, os.Chdir(back))
 		try(folder, os.RemoveAll(folder))
 	}
+}
+
+// A service gets rows as JSON, and needs no file to ask a model about them.
+func ExampleFromRecords() {
+	known, err := mustlink.FromRecords([]map[string]any{
+		{"age": 31, "country": "Italy"}, {"age": 29, "country": "Italy"}, {"age": 64, "country": "Peru"},
+		{"age": 60, "country": "Peru"}, {"age": 33, "country": "Italy"}, {"age": nil, "country": "Peru"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pairs, err := mustlink.NewLinks(known.Rows(), [][2]int{{0, 1}, {2, 3}}, [][2]int{{0, 2}, {1, 3}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	m, err := mustlink.Fit(ctx, known, pairs, mustlink.Method("itml"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var request []map[string]any
+	if err := json.Unmarshal([]byte(`[{"age": 29.5, "country": "Italy"}]`), &request); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fresh, err := mustlink.FromRecords(request)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	near, err := m.Neighbors(ctx, known, fresh, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(near[0][0].Row, near[0][1].Row)
+	// Output: 1 0
 }
