@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -30,34 +27,27 @@ func take(ctx context.Context, path string, at func(point string)) (release func
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
-	for {
-		l := flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
-		locked, err := l.TryLock()
+	for name := path + ".lock"; ; {
+		f, err := lock(name)
 		switch {
 		case errors.Is(err, fs.ErrPermission):
 			return func() {}, nil
-		case err != nil:
-			return nil, fault.Data(path, "the lock %s cannot be taken: %w", l.Path(), cause(err))
-		case locked && named(l):
+		case err == nil:
 			return func() {
-				_ = os.Remove(l.Path()) // a system that keeps open files keeps this one
-				_ = l.Close()
+				unlock(f)
 				at("released")
 			}, nil
+		case !errors.Is(err, errLocked):
+			return nil, fault.Data(path, "the lock %s cannot be taken: %w", name, cause(err))
 		}
-		_ = l.Close() // another session has the lock, or has just removed its file
 		at("waiting")
 		select {
 		case <-time.After(lockRetry):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: another program holds %s: %w", path, l.Path(), ctx.Err())
+			return nil, fmt.Errorf("%s: another program holds %s: %w", path, name, ctx.Err())
 		}
 	}
 }
 
-// named reports whether the name of a lock is still that of the file that is locked.
-func named(l *flock.Flock) bool {
-	mine, err1 := l.Stat()
-	there, err2 := os.Lstat(l.Path())
-	return err1 == nil && err2 == nil && os.SameFile(mine, there)
-}
+// errLocked says that another session has the lock, or has just removed its file.
+var errLocked = errors.New("the file is locked")
