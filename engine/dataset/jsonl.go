@@ -87,7 +87,8 @@ func (j *jsonLines) header() error {
 		return j.bad("it has no names: want an object such as {\"age\": 31, \"city\": \"Rome\"}, or an array")
 	}
 	for k, name := range j.columns {
-		j.write(k, []byte(name), true)
+		j.writeText(name)
+		j.endCell(k)
 	}
 	j.cells = make([][]byte, len(j.columns))
 	return nil
@@ -144,25 +145,35 @@ func (j *jsonLines) translate(text []byte) error {
 		return err
 	}
 	for k, cell := range j.cells {
-		j.write(k, cell, len(cell) > 0 && cell[0] == '"')
+		switch {
+		case len(cell) == 0 && len(j.columns) == 1:
+			j.writeText("") // which is no blank line
+		case len(cell) == 0 || cell[0] != '"':
+			j.out.Write(cell) // a number as it is
+		case bytes.IndexByte(cell, '\\') < 0:
+			j.writeText(string(cell[1 : len(cell)-1]))
+		default:
+			var s string
+			_ = json.Unmarshal(cell, &s) // it was checked
+			j.writeText(s)
+		}
+		j.endCell(k)
 	}
 	return nil
 }
 
-// write writes a cell of the record, a number as it is and a text in quotes.
-func (j *jsonLines) write(k int, cell []byte, isText bool) {
-	if isText {
-		text := strings.Trim(string(cell), `"`)
-		if bytes.IndexByte(cell, '\\') >= 0 && cell[0] == '"' {
-			_ = json.Unmarshal(cell, &text) // it was checked
-		}
-		text = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", `"`, `""`).Replace(text)
-		j.out.WriteByte('"')
-		j.out.WriteString(text)
-		j.out.WriteByte('"')
-	} else if j.out.Write(cell); len(cell) == 0 && len(j.columns) == 1 {
-		j.out.WriteString(`""`) // which is no blank line
-	}
+// inQuotes replaces what texts cannot have between quotes.
+var inQuotes = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", `"`, `""`)
+
+// writeText writes a text in quotes.
+func (j *jsonLines) writeText(s string) {
+	j.out.WriteByte('"')
+	_, _ = inQuotes.WriteString(&j.out, s) // into memory
+	j.out.WriteByte('"')
+}
+
+// endCell writes what follows a cell of the record.
+func (j *jsonLines) endCell(k int) {
 	if k < len(j.columns)-1 {
 		j.out.WriteByte(',')
 	} else {

@@ -46,6 +46,11 @@ func TestJSONIsCSV(t *testing.T) {
 		!slices.Equal(d.Features, []string{"0", "1"}) {
 		t.Errorf("arrays: %v, features %q", x.Data, d.Features)
 	}
+	d, err = decodeJSON("{\"\\\"q\\\"\":1,\"a\":2}\n{\"a\":3,\"\\\"q\\\"\":4}\n", ReadOptions{})
+	if x := dense(t, d, err); !slices.Equal(x.Data, []float64{1, 2, 4, 3}) ||
+		!slices.Equal(d.Features, []string{`"q"`, "a"}) {
+		t.Errorf("a name with quotes: %v, features %q", x.Data, d.Features)
+	}
 	d, err = decodeJSON("{\"2019\":1,\"2018\":2}\n{\"2018\":3,\"2019\":4}\n", ReadOptions{})
 	if x := dense(t, d, err); !slices.Equal(x.Data, []float64{1, 2, 4, 3}) {
 		t.Errorf("names that are numbers: %v", x.Data)
