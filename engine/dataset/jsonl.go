@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -16,12 +17,14 @@ import (
 func withJSON[T any](read func(src *source, o ReadOptions, rep *report) (T,
 	error)) func(src *source, o ReadOptions, rep *report) (T, error) {
 	return func(src *source, o ReadOptions, rep *report) (T, error) {
-		src.asUTF8()
-		j := &jsonLines{name: src.name, in: src.r, most: o.MaxLine, index: map[string]int{},
-			widths: map[string]int{}}
-		if j.most <= 0 {
-			j.most = DefaultMaxLine
+		inner := *src
+		lines, err := newLineReader(&inner, o.MaxLine,
+			textKind{"jsonl", "JSON Lines", "an object or an array in each line"})
+		if err != nil {
+			var none T
+			return none, noteRecord(rep, err, -1)
 		}
+		j := &jsonLines{lines: lines, index: map[string]int{}, widths: map[string]int{}}
 		src.r, src.size, src.file = bufio.NewReaderSize(&steady{in: j}, bufferSize), -1, nil
 		src.headless, src.named, src.translated, o.Header = false, true, true, HeaderFirst
 		return read(src, o, rep)
@@ -32,9 +35,7 @@ func withJSON[T any](read func(src *source, o ReadOptions, rep *report) (T,
 // names of the first lines, those of objects inside of objects joined by dots, and items of lists
 // are numbered.
 type jsonLines struct {
-	name    string
-	in      *bufio.Reader
-	most    int      // bytes of a line
+	lines   lineReader
 	ahead   [][]byte // lines that were read for the names
 	end     error    // of the lines, nil before it is known
 	line    int      // the number of the last line that was translated
@@ -69,7 +70,7 @@ func (j *jsonLines) Read(p []byte) (int, error) {
 // writes them.
 func (j *jsonLines) header() error {
 	j.growing = true
-	for size := 0; size < bufferSize && (len(j.ahead) == 0 || j.in.Buffered() > 0); {
+	for size := 0; size < bufferSize && (len(j.ahead) == 0 || j.lines.src.r.Buffered() > 0); {
 		text, err := j.readLine()
 		if err != nil {
 			j.end = err
@@ -112,26 +113,14 @@ func (j *jsonLines) next() ([]byte, error) {
 	return text, err
 }
 
-// readLine returns the next line of the input without its end, valid until the next call.
+// readLine returns the next line of the input without white space around it, valid until the next
+// call.
 func (j *jsonLines) readLine() ([]byte, error) {
-	text, err := j.in.ReadSlice('\n')
-	if err == bufio.ErrBufferFull {
-		var long []byte
-		for err == bufio.ErrBufferFull && len(long)+len(text) <= j.most {
-			long = append(long, text...)
-			text, err = j.in.ReadSlice('\n')
-		}
-		text = append(long, text...)
+	text, err := j.lines.readLine()
+	if re, bad := errors.AsType[*recordError](err); bad {
+		err = re.err
 	}
-	if len(text) > j.most+2 {
-		e := fault.Data(j.name, "the line is longer than the limit of %s", fault.FormatBytes(int64(j.most)))
-		e.Line = j.line + 1
-		return nil, e
-	}
-	if err != nil && (err != io.EOF || len(text) == 0) {
-		return nil, err
-	}
-	return bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark))), nil
+	return bytes.TrimSpace(text), err
 }
 
 // translate writes the record of a line.
@@ -200,7 +189,7 @@ func (j *jsonLines) fill(text []byte) error {
 
 // bad returns an error of the line.
 func (j *jsonLines) bad(format string, args ...any) *fault.DataError {
-	e := fault.Data(j.name, format, args...)
+	e := fault.Data(j.lines.src.name, format, args...)
 	e.Line = j.line
 	return e
 }
