@@ -35,7 +35,7 @@ func many(b *testing.B, n int) Options {
 		b.Fatal(err)
 	}
 	return Options{Table: table, Coordinates: blas.MatrixOf(n, 20, all), Columns: ColumnsOf(table.Data()),
-		File: filepath.Join(b.TempDir(), "links.csv"), Engine: eng, Fit: true, Method: "itml", Seed: 1,
+		File: filepath.Join(b.TempDir(), "links.csv"), Engine: eng, Fit: true, Seed: 1,
 		People: []Person{{"ann", annKey}}}
 }
 

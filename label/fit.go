@@ -3,12 +3,14 @@ package label
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/view"
@@ -16,16 +18,17 @@ import (
 )
 
 const (
-	// fitRows is the number of rows that a fit in the background learns from, besides linked ones.
-	fitRows = 5000
-	// closureLinks is the largest closure that a fit learns from; a larger one would take its time.
-	closureLinks = 2000
+	// fitRows is the number of rows that a fit in the background learns from, besides linked ones. The
+	// default method and its verdict take some seconds with so many.
+	fitRows = 2000
 	// fewest is the number of answers before the first fit. The next ones come when the answers
 	// have grown by a tenth, and by as many as this.
 	fewest = 5
 	// steady and enough say when people can stop: the verdict moved by less during so many answers.
 	steady = 0.005
 	enough = 50
+	// coming is the number of answers that the hint about a verdict looks ahead.
+	coming = 20
 )
 
 // fitting is what the fits in the background have found.
@@ -49,6 +52,25 @@ type mark struct {
 	Error   float64 `json:"error"`
 	Raw     float64 `json:"raw"`
 	Text    string  `json:"text"` // the verdict in words
+	Finding string  `json:"finding"`
+	Hint    string  `json:"hint"` // what the finding means, and what more answers would bring
+}
+
+// hint says in a sentence what a verdict after so many answers means. Its error falls with the root
+// of their number, which says what [coming] more of them would show.
+func hint(v *verdict.Verdict, answers int) string {
+	seen := verdict.Detectable * v.GainError
+	later := seen * math.Sqrt(float64(answers)/float64(answers+coming))
+	switch {
+	case v.Found == verdict.Better:
+		return "The learned metric is better than the rows as they are."
+	case v.Found == verdict.Worse:
+		return "The learned metric is worse than the rows as they are: more answers may change that."
+	case v.GainError > verdict.Crude:
+		return fmt.Sprintf("Too early to tell: a gain below %.2f would usually be missed, and with %d more "+
+			"answers one below %.2f.", seen, coming, later)
+	}
+	return fmt.Sprintf("No clear difference: a gain of %.2f would usually be seen.", seen)
 }
 
 // beginFits starts the goroutine of the fits.
@@ -108,9 +130,6 @@ func (s *Session) due() (*links.Set, int) {
 // learn fits a metric to links, assesses it and draws all rows in it.
 func (s *Session) learn(set *links.Set, answers int) error {
 	begin := time.Now()
-	if all, err := set.Closure(); err == nil && all.Len() <= closureLinks {
-		set = all
-	}
 	table, set, err := s.some(set)
 	if err != nil {
 		return err
@@ -140,7 +159,7 @@ func (s *Session) learn(set *links.Set, answers int) error {
 		s.fit.note = v.Missing
 	} else {
 		s.fit.curve = append(s.fit.curve, mark{answers, min(1, max(0, v.AUC)), v.Error, min(1, max(0, v.Raw)),
-			v.String()})
+			v.String(), string(v.Found), hint(v, answers)})
 	}
 	return nil
 }

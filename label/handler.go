@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/view"
 )
 
@@ -170,6 +171,7 @@ type state struct {
 	Unknown       int            `json:"unknown"`
 	Disagreements int            `json:"disagreements"`
 	Question      *question      `json:"question"` // nil if none is left
+	Next          string         `json:"next"`     // the command to go on with
 	Contradiction *contradiction `json:"contradiction,omitempty"`
 	Fit           fitState       `json:"fit"`
 }
@@ -193,7 +195,8 @@ func (s *Session) sendState(w http.ResponseWriter, who string, c *contradiction)
 		failed(w, err)
 		return
 	}
-	out := state{Title: s.o.Title, Who: who, Shared: len(s.keys) > 1, Rows: s.n, Contradiction: c}
+	out := state{Title: s.o.Title, Who: who, Shared: len(s.keys) > 1, Rows: s.n, Contradiction: c,
+		Next: s.o.Next}
 	if ok {
 		q := s.question(p.I, p.J)
 		out.Question = &q
@@ -263,34 +266,33 @@ func (s *Session) sendMap(w http.ResponseWriter) {
 		failed(w, err)
 		return
 	}
-	send(w, map[string]any{"drawing": json.RawMessage(payload), "rows": rows})
+	send(w, map[string]any{"drawing": json.RawMessage(payload), "rows": rows, "images": s.o.Images != nil})
 }
 
-// groupNames returns the name of the group of a row: the largest ones have a color of their own.
+// namedGroups is the number of groups with a color of their own.
+const namedGroups = 12
+
+// groupNames returns the name of the group of a row, "" for a row without one. Groups have the
+// numbers in which the answers began them, and one that takes over another keeps the smaller, so
+// that an answer leaves all other colors of the map as they are.
 func (s *Session) groupNames() func(row int) string {
-	var list []int
-	for g := range s.groups.rows {
-		list = append(list, g)
-	}
-	slices.SortFunc(list, func(a, b int) int {
-		if d := len(s.groups.rows[b]) - len(s.groups.rows[a]); d != 0 {
-			return d
+	begun, seen, names := 0, map[int]bool{}, map[int]string{}
+	for _, l := range s.all() {
+		if l.Sign != links.Must {
+			continue
 		}
-		return a - b
-	})
-	names := map[int]string{}
-	for k, g := range list {
-		if names[g] = "other groups"; k < 10 {
-			names[g] = "group " + strconv.Itoa(k+1)
+		if !seen[l.I] && !seen[l.J] {
+			begun++
+			if g := s.groups.of[l.I]; names[g] == "" {
+				if names[g] = "later groups"; begun <= namedGroups {
+					names[g] = "group " + strconv.Itoa(begun)
+				}
+			}
 		}
+		seen[l.I], seen[l.J] = true, true
 	}
 	of := slices.Clone(s.groups.of)
-	return func(row int) string {
-		if name := names[of[row]]; name != "" {
-			return name
-		}
-		return "no group yet"
-	}
+	return func(row int) string { return names[of[row]] }
 }
 
 // rowOf reads a row number of a path.

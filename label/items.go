@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
@@ -86,8 +87,11 @@ func numbers(name string, at func(i int) float64) Column {
 // are shown.
 const shownColumns = 20
 
-// longest is the number of letters of a cell that is shown.
-const longest = 20_000
+// The longest cell and the longest name of a row or column that are shown, in bytes.
+const (
+	longest     = 20_000
+	longestName = 200
+)
 
 // item is a row as people see it.
 type item struct {
@@ -110,6 +114,7 @@ type question struct {
 	Columns []shown `json:"columns"`
 	// by column: other texts, or numbers more than a standard deviation apart
 	Differs []bool `json:"differs"`
+	All     bool   `json:"all"`   // show columns that do not differ, too
 	Left    int    `json:"left"`  // columns that are not shown
 	Known   string `json:"known"` // what the links imply, for a pair that a person chose
 }
@@ -175,25 +180,32 @@ func Differing(columns []Column, i, j int) (list []*Column, left int) {
 
 // item returns a row with some columns.
 func (s *Session) item(i int, columns []*Column) item {
-	out := item{Row: i, Name: s.name(i), Image: s.o.Images != nil && s.o.Images.path(i) != "",
-		Cells: []string{}}
+	out := item{Row: i, Name: s.name(i),
+		Image: s.o.Images != nil && s.o.Images.path(i) != "", Cells: []string{}}
 	for _, c := range columns {
-		text := c.Text(i)
-		if len(text) > longest {
-			text = text[:longest] + "…"
-		}
-		out.Cells = append(out.Cells, text)
+		out.Cells = append(out.Cells, cut(c.Text(i), longest))
 	}
 	return out
+}
+
+// cut returns at most so many bytes of a text, in whole letters.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
 }
 
 // question returns a pair of rows.
 func (s *Session) question(i, j int) question {
 	columns, left := Differing(s.o.Columns, i, j)
 	q := question{A: s.item(i, columns), B: s.item(j, columns), Left: left, Columns: []shown{},
-		Differs: []bool{}}
+		Differs: []bool{}, All: s.o.All}
 	for _, c := range columns {
-		q.Columns = append(q.Columns, shown{c.Name, c.Kind})
+		q.Columns = append(q.Columns, shown{cut(c.Name, longestName), c.Kind})
 		q.Differs = append(q.Differs, c.difference(i, j) >= 1)
 	}
 	s.mu.Lock()
@@ -239,7 +251,7 @@ func (s *Session) near(row int) group {
 		g.Items = append(g.Items, s.item(i, columns))
 	}
 	for _, c := range columns {
-		g.Columns = append(g.Columns, shown{c.Name, c.Kind})
+		g.Columns = append(g.Columns, shown{cut(c.Name, longestName), c.Kind})
 	}
 	return g
 }

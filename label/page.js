@@ -88,6 +88,7 @@
     if (!item.image) return;
     const image = element("img", undefined, parent);
     image.alt = "picture of " + item.name; image.src = "image/" + item.row;
+    image.addEventListener("load", () => { if (Math.max(image.naturalWidth, image.naturalHeight) <= 128) image.className = "pixels"; }); // sharp when enlarged
     image.addEventListener("error", () => image.replaceWith(element("p", "The picture cannot be shown.")));
   };
 
@@ -112,11 +113,13 @@
         const text = element("div", undefined, card);
         text.className = "text " + c.kind;
         text.setAttribute("aria-label", c.name);
-        marked(text, letters[side], apart[side]);
+        const alike = apart.flat().filter(Boolean).length * 3 >= apart.flat().length; // otherwise all would be marked
+        marked(text, letters[side], alike || c.kind === "sequence" ? apart[side] : apart[side].map(() => true));
       });
     });
     const values = q.columns.map((c, k) => [c.name, q.a.cells[k], q.b.cells[k], q.differs[k]]).filter((_, k) => !long(q.columns[k]));
     if (values.length === 0) return;
+    const alike = q.all || !values.some((v) => v[3]) ? 0 : values.filter((v) => !v[3]).length;
     const table = element("table", undefined, box), head = element("tr", undefined, element("thead", undefined, table)), body = element("tbody", undefined, table);
     table.className = "values";
     for (const title of ["", q.a.name, q.b.name]) element("th", title, head).scope = "col";
@@ -124,7 +127,13 @@
       const row = element("tr", undefined, body);
       element("th", name, row).scope = "row";
       if (differs) row.className = "differs";
+      else row.hidden = alike > 0;
       element("td", a, row); element("td", b, row);
+    }
+    if (alike > 0) {
+      const more = element("button", `show ${alike} ${alike === 1 ? "column" : "columns"} that hardly ${alike === 1 ? "differs" : "differ"}`, box);
+      more.type = "button"; more.className = "alike";
+      more.addEventListener("click", () => { for (const row of body.children) row.hidden = false; more.remove(); });
     }
     if (q.left > 0) element("p", `and ${q.left} more columns, which differ less`, box).className = "note";
   };
@@ -185,16 +194,19 @@
     byId("brings").hidden = !f.on;
     byId("stop").hidden = !f.stop;
     const c = f.curve, last = c[c.length - 1], box = byId("curve");
-    byId("verdict").textContent = last ? `Held-out links, after ${last.answers} answers, learned by ${f.method}: ${last.text}.` : "The verdict on held-out links comes after some answers of both kinds.";
+    const hint = byId("hint");
+    hint.textContent = last ? last.hint : "The verdict on held-out links comes after some answers of both kinds.";
+    hint.className = "verdict" + (last && last.finding !== "similar" ? " " + last.finding : "");
+    byId("verdict").textContent = last ? `After ${last.answers} answers, by ${f.method}: ${last.text}` : "";
     byId("fit-note").textContent = f.note + (f.running ? (f.note ? " " : "") + "A fit is running." : "");
     if (box.dataset.marks === String(c.length)) return;
     box.dataset.marks = String(c.length);
     box.replaceChildren();
     if (c.length === 0) return;
-    const w = 480, h = 200, l = 40, b = 30, most = Math.max(10, last.answers), low = Math.min(0.5, ...c.map((m) => Math.min(m.raw, m.auc - m.error)));
+    const w = 480, h = 180, l = 40, b = 30, most = Math.max(10, last.answers), low = Math.max(0, Math.floor(10 * Math.min(0.5, ...c.map((m) => Math.min(m.raw, m.auc - m.error)))) / 10);
     const x = (m) => l + ((w - l - 10) * m.answers) / most, y = (v) => 10 + ((h - b - 10) * (1 - v)) / (1 - low);
     const root = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": byId("verdict").textContent }, box);
-    for (const v of [low, (1 + low) / 2, 1]) { svg("line", { class: "axis", x1: l, x2: w - 10, y1: y(v), y2: y(v) }, root); svg("text", { x: 4, y: y(v) + 4 }, root, v.toFixed(2)); }
+    for (const v of low < 0.5 ? [low, 0.5, 1] : [0.5, 0.75, 1]) { svg("line", { class: "axis", x1: l, x2: w - 10, y1: y(v), y2: y(v) }, root); svg("text", { x: 4, y: y(v) + 4 }, root, String(v)); }
     svg("text", { x: l, y: h - 8 }, root, "0");
     svg("text", { x: w - 10, y: h - 8, "text-anchor": "end" }, root, most + " answers");
     const line = (of) => c.map((m, k) => `${k ? "L" : "M"}${x(m)} ${y(of(m))}`).join("");
@@ -210,7 +222,11 @@
     try { data = await call("map"); } catch { return; }
     if (drawn) drawn.end();
     byId("map").replaceChildren(byId("controls-map").content.cloneNode(true));
-    drawn = drawing(data.drawing, (k) => { setMode("group"); load(data.rows[k]); byId("group").scrollIntoView(); });
+    const d = data.drawing, colors = d.colors;
+    d.colors = d.names.map((name, k) => k === d.none ? "#a0a0a0" : colors[(Number(name.replace(/\D/g, "") || 0) + colors.length - 1) % colors.length]); // a group keeps its color
+    if (d.none >= 0) d.names[d.none] = "no group yet";
+    const thumbnail = data.images && ((k, tip) => picture({ row: data.rows[k], name: "this row", image: true }, tip));
+    drawn = drawing(d, (k) => { setMode("group"); load(data.rows[k]); byId("group").scrollIntoView(); }, thumbnail);
     for (const kind of ["must", "cannot"]) if (!byId(kind).disabled) byId(kind).click();
   };
 
@@ -282,8 +298,14 @@
   byId("another").addEventListener("click", another);
   byId("finish").addEventListener("click", async () => {
     if (!confirm("End the session? The answers are in the file.")) return;
-    try { await call("finish", {}); } catch { return; }
+    let end;
+    try { end = await call("finish", {}); } catch { return; }
     document.body.replaceChildren(element("p", "The session has ended; the answers are in the file. You can close this page."));
+    if (!end.next) { clearInterval(poll); return; }
+    element("p", "Learn from them with:", document.body);
+    const line = element("pre", end.next, document.body), copy = element("button", "copy", document.body);
+    copy.type = "button";
+    copy.addEventListener("click", () => { getSelection().selectAllChildren(line); document.execCommand("copy"); copy.textContent = "copied"; });
     clearInterval(poll);
   });
   document.addEventListener("keydown", (e) => {

@@ -29,6 +29,8 @@ type Options struct {
 	// Columns are what people see of a row; Names are its names, nil for row numbers.
 	Columns []Column
 	Names   []string
+	// All shows all columns of a question, also those that hardly differ.
+	All bool
 	// Images are the pictures of rows, nil for none.
 	Images *Images
 
@@ -42,6 +44,7 @@ type Options struct {
 
 	People []Person // who may answer
 	Hosts  []string // names of the server in requests, with ports; without any, those of this machine
+	Next   string   // the command to go on with after the session, "" for none
 
 	Fit    bool   // learn a metric meanwhile
 	Method string // of the fits, "" to choose it by the links
@@ -580,19 +583,13 @@ func (s *Session) disagreements() []disagreement {
 	return out
 }
 
-// longestName is the number of letters of a name that people see.
-const longestName = 100
-
 // name returns the name of a row for people. One that changes the direction of writing does so for
 // itself alone.
 func (s *Session) name(i int) string {
 	if s.o.Names == nil {
 		return "row " + s.names.name(i)
 	}
-	name := s.o.Names[i]
-	if letters := []rune(name); len(letters) > longestName {
-		name = string(letters[:longestName]) + "…"
-	}
+	name := cut(s.o.Names[i], longestName)
 	if strings.ContainsAny(name, "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") {
 		const first, end = "\u2068", "\u2069" // an isolate
 		name = first + name + end

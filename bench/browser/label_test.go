@@ -31,6 +31,8 @@ type labeling struct {
 	file    string
 }
 
+const nextCommand = "mustlink fit -i animals.csv -c 'my links.csv' -o model.mlk"
+
 // hostile are names and texts that a page must show as they are.
 var hostile = []string{`<img src=x onerror="window.broken=1">`, `</script><script>window.broken=1</script>`,
 	"{{.}} ${1} `", "\u202e right to left", strings.Repeat("long", 300)}
@@ -65,6 +67,7 @@ func ask(t testing.TB, file string, n int, rich bool) *labeling {
 	}
 	o := label.Options{Title: "Animals", Table: table, Coordinates: blas.MatrixOf(n, 4, values), Names: names,
 		Columns: label.ColumnsOf(table.Data()), File: file, Fit: true, Method: "rca", Engine: eng, Seed: 1,
+		Next: nextCommand,
 		People: []label.Person{{Key: "0123456789abcdef"}}}
 	if strings.Contains(file, "people") {
 		o.People = []label.Person{{Name: "ann", Key: "0123456789abcdef"},
@@ -345,6 +348,41 @@ func TestLabelDisagreement(t *testing.T) {
 	}
 	l.do(t, chromedp.Evaluate(`document.querySelector("#disagreements button").click()`, nil),
 		chromedp.Poll(`document.getElementById("ask").textContent.startsWith("Do item 9 and item 12 belong together? (The answers so far say: different.)")`, nil))
+}
+
+// TestLabelFold: on a screen of 1280 x 800 the question, its buttons, the verdict and the map are
+// visible without scrolling. Small pictures are enlarged, rows without a group are gray, and the
+// end shows the next command.
+func TestLabelFold(t *testing.T) {
+	l := ask(t, filepath.Join(t.TempDir(), "links.csv"), 60, true)
+	l.do(t, emulation.SetDeviceMetricsOverride(1280, 800, 1, false))
+	for range 12 {
+		l.answer(t)
+	}
+	l.do(t, chromedp.Poll(`document.querySelectorAll("#curve svg").length > 0`, nil),
+		chromedp.Poll(`Number(document.getElementById("plot").dataset.links) > 0`, nil))
+	if below := value[[]string](t, l.browser, `["ask", "items", "same", "undo", "hint", "verdict", "curve", "plot"].filter(
+		id => { const r = document.getElementById(id).getBoundingClientRect(); return r.height === 0 || r.top < 0 || r.bottom > 800; })`); len(below) > 0 {
+		t.Errorf("not visible without scrolling: %v", below)
+	}
+	if width := value[float64](t, l.browser,
+		`document.querySelector("#items img").getBoundingClientRect().width`); width < 200 {
+		t.Errorf("a picture of 160 x 120 is %v wide", width)
+	}
+	if hint := value[string](t, l.browser, `document.getElementById("hint").textContent`); hint == "" {
+		t.Error("the verdict has no sentence")
+	}
+	legend := value[[]string](t, l.browser,
+		`[...document.querySelectorAll("#legend button")].map(e => e.textContent.replace(/ \(.*/, "") + " " + e.querySelector("path").getAttribute("fill"))`)
+	if len(legend) < 2 || legend[len(legend)-1] != "no group yet #a0a0a0" ||
+		strings.Contains(legend[0], "#a0a0a0") {
+		t.Errorf("the legend is %q", legend)
+	}
+	l.do(t, chromedp.Evaluate(`window.confirm = () => true`, nil), chromedp.Click("#finish"),
+		chromedp.Poll(`document.querySelector("pre") !== null`, nil))
+	if next := value[string](t, l.browser, `document.querySelector("pre").textContent`); next != nextCommand {
+		t.Errorf("the next command is %q: want %q", next, nextCommand)
+	}
 }
 
 // TestLabelNarrow: no sideways scrolling on narrow screens, all controls have names, light and dark

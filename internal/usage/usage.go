@@ -5,6 +5,7 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -167,9 +168,14 @@ func SeedFlag(f *pflag.FlagSet, seed *uint64) {
 // Again returns the command line that runs cmd again: its name, the arguments, and the command's
 // own flags that were given, quoted for a shell.
 func Again(cmd *cobra.Command, args []string) string {
-	words := append(strings.Fields(cmd.CommandPath()), args...)
+	return WithFlags(append(strings.Fields(cmd.CommandPath()), args...), cmd)
+}
+
+// WithFlags returns a command line: words, and the flags that cmd was given and that are its own,
+// except some, quoted for a shell.
+func WithFlags(words []string, cmd *cobra.Command, except ...string) string {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed {
+		if f.Changed && !slices.Contains(except, f.Name) {
 			words = append(words, given(f)...)
 		}
 	})

@@ -1,7 +1,8 @@
 // The script of pages with points: the points before and after learning, and the table of violated links. DATA is the
-// payload. With chosen, a click on a point calls chosen(point) instead of listing its neighbors. end() of the result lets
-// go of the page. Text goes into the page as textContent only.
-const drawing = (DATA, chosen) => {
+// payload. With chosen, a click on a point calls chosen(point) instead of listing its neighbors; with pictured, pictured(point,
+// tip) adds a picture to the tip of a point. end() of the result lets go of the page. Text goes into the page as textContent
+// only.
+const drawing = (DATA, chosen, pictured) => {
   const byId = (id) => document.getElementById(id);
   const array = (text, type) => {
     const bytes = Uint8Array.from(atob(text || ""), (c) => c.charCodeAt(0));
@@ -355,6 +356,7 @@ const drawing = (DATA, chosen) => {
       if (i >= 0) {
         tip.replaceChildren();
         element("b", name(i), tip);
+        if (pictured) pictured(i, tip);
         for (const line of describe(i)) element("div", line, tip);
         const room = box.clientWidth, wide = tip.offsetWidth, left = x + 14 + wide > room ? Math.max(0, x - wide - 14) : x + 14;
         tip.style.left = left + "px"; tip.style.top = y + 14 + "px";

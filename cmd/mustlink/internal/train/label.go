@@ -37,6 +37,7 @@ import (
 
 type labelCommand struct {
 	*session.Session
+	cmd       *cobra.Command
 	data      source.Data
 	links     source.Links
 	preparing source.Preparing
@@ -54,10 +55,6 @@ type labelCommand struct {
 	out       string
 }
 
-// labelMethod fits 5000 rows in a tenth of a second. That of mustlink fit, blend, takes ten
-// seconds.
-const labelMethod = "itml"
-
 func newLabel(s *session.Session) *cobra.Command {
 	c := &labelCommand{Session: s}
 	cmd := &cobra.Command{
@@ -71,13 +68,15 @@ d (different), c (cannot say), u (undo), g (group mode: one row against the twel
 of 'mustlink suggest'. Every answer is on disk before the next question, so a crash loses nothing, and the same
 command resumes. An answer that contradicts earlier ones is shown with these, and settled on the page.
 
-Meanwhile fits in the background learn a metric from the answers. The page shows their verdict on held-out links
-as a curve, and a map of all rows; a click on a row asks about its neighbors. The links of -c are known besides,
-and do not change. Columns who and when are added to the file of -o. LINKS.open.csv, next to it, has pairs that
-somebody could not answer, and answers that others overruled.
+Meanwhile fits in the background learn a metric from the answers, by the method that 'mustlink fit' would choose.
+The page shows their verdict on held-out links in the words of 'mustlink fit' and as a curve, and a map of all rows;
+a click on a row asks about its neighbors. The links of -c are known, too, and do not change. Columns who and
+when are added to the file of -o. LINKS.open.csv, next to it, has pairs that somebody could not answer, and answers
+that others overruled.
 
 --images names a column with the paths of pictures below the folder of DATA, or a folder with a picture for each
-row, named by its id or number (7.png, .jpg, .gif, .webp or .bmp). SVG is not shown. Metrics are learned from
+row, named by its id or number (7.png, .jpg, .gif, .webp or .bmp). SVG is not shown. Without --show, the page
+shows the columns in which two rows differ, but no columns of numbers next to pictures. Metrics are learned from
 all columns but that of --images; --type COLUMN=drop leaves out a column that is only shown.
 
 --share ADDRESS serves the page to other machines, over HTTP without encryption: use it in a network that you
@@ -90,15 +89,16 @@ Ctrl-C, or the button of the page, ends the session.`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: s.Checked(c.check, c.run),
 	}
+	c.cmd = cmd
 	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
 	c.links.Flags(cmd)
 	f.String(&c.images, "images", "", "the pictures of rows: a `COLUMN` with their paths, or a folder")
 	f.String(&c.text, "text", "", "the `COLUMN` that is shown as a text, with different words marked")
-	f.Strings(&c.show, "show", "`COLUMNS` to show (default all)")
+	f.Strings(&c.show, "show", "`COLUMNS` to show (default those that differ)")
 	f.Int(&c.classes, "classes", 0, "number of classes, if it is known", usage.Range(">= 2"))
-	f.String(&c.method, "method,m", labelMethod,
-		"`METHOD` of the fits: "+strings.Join(topics.MethodNames(), ", "))
+	f.String(&c.method, "method,m", "",
+		"`METHOD` of the fits: "+strings.Join(topics.MethodNames(), ", ")+" (default that of mustlink fit)")
 	f.Bool(&c.noFit, "no-fit", false, "only ask: no fits in the background")
 	f.Int(&c.port, "port", 0, "the port of the page; 0 for any that is free",
 		usage.Range(">= 0, <= 65535", "a number from 0 to 65535"))
@@ -122,7 +122,9 @@ func (c *labelCommand) check(check *session.Checks, _ []string) {
 	check.Refuse(c.noFit && check.Cmd.Flags().Changed("method"),
 		"--no-fit and -m are both given: want one of them")
 	check.Do(c.checkShare)
-	check.Do(c.checkMethod)
+	if c.method != "" {
+		check.Do(c.checkMethod)
+	}
 	c.preparing.Check(check, false, &c.data)
 	c.data.Check(check)
 	if c.links.Path != "" && !session.SameFile(c.links.Path, c.out) {
@@ -167,7 +169,7 @@ func (c *labelCommand) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	o := label.Options{Title: filepath.Base(data.Name), Names: data.IDs, Classes: c.classes, File: c.out,
-		Fit: !c.noFit, Method: c.method, Seed: c.seed, Guard: c.Files.Guard}
+		Fit: !c.noFit, Method: c.method, Seed: c.seed, Guard: c.Files.Guard, All: c.show != nil}
 	if err := c.look(data, &o); err != nil {
 		return err
 	}
@@ -188,6 +190,7 @@ func (c *labelCommand) run(ctx context.Context, _ []string) error {
 			return err
 		}
 	}
+	o.Next = c.next(&o)
 	server, err := c.listen(&o)
 	if err != nil {
 		return err
@@ -241,16 +244,34 @@ func (c *labelCommand) listen(o *label.Options) (net.Listener, error) {
 	return server, nil
 }
 
+// next returns the command that learns from the answers, with the flags that say how data are read
+// and prepared.
+func (c *labelCommand) next(o *label.Options) string {
+	words := []string{"mustlink", "fit", "-c", c.out, "-o", "model.mlk"}
+	if o.ByID {
+		words = append(words, "--links-by", "id")
+	}
+	if info, err := os.Stat(c.images); c.images != "" && (err != nil || !info.IsDir()) {
+		words = append(words, "--drop", c.images)
+	}
+	return usage.WithFlags(words, c.cmd, "links", "links-by", "images", "text", "show", "classes", "port",
+		"share", "people", "no-browser", "no-fit", "output")
+}
+
 // labelReport is the result of `mustlink label`.
 type labelReport struct {
 	Must     int      `json:"must_links"`
 	Cannot   int      `json:"cannot_links"`
 	Output   string   `json:"output"`
+	Next     string   `json:"next"` // the command that learns from the answers
 	Warnings []string `json:"warnings"`
 }
 
 func (r *labelReport) text(w io.Writer) {
 	fmt.Fprintf(w, "%s: %d must, %d cannot\n", r.Output, r.Must, r.Cannot)
+	if r.Must+r.Cannot > 0 {
+		fmt.Fprintf(w, "next: %s\n", r.Next)
+	}
 }
 
 // serve serves the page until the session ends.
@@ -295,7 +316,7 @@ func (c *labelCommand) serve(ctx context.Context, listener net.Listener, page *l
 	if err != nil {
 		return err
 	}
-	r := &labelReport{Output: c.out, Warnings: c.Warnings()}
+	r := &labelReport{Output: c.out, Next: o.Next, Warnings: c.Warnings()}
 	r.Must, r.Cannot = set.Count()
 	return errors.Join(c.Summarize(c.out, r, r.text), ctx.Err())
 }
@@ -342,7 +363,8 @@ func (c *labelCommand) look(d *dataset.Data, o *label.Options) error {
 		if err != nil {
 			return err
 		}
-		if c.show != nil || name != c.text && name != c.images {
+		pixel := o.Images != nil && column.Number != nil
+		if c.show != nil || name != c.text && name != c.images && !pixel {
 			o.Columns = append(o.Columns, column)
 		}
 	}
