@@ -67,7 +67,7 @@ func ask(t testing.TB, file string, n int, rich bool) *labeling {
 	}
 	o := label.Options{Title: "Animals", Table: table, Coordinates: blas.MatrixOf(n, 4, values), Names: names,
 		Columns: label.ColumnsOf(table.Data()), File: file, Fit: true, Method: "rca", Engine: eng, Seed: 1,
-		Next: nextCommand,
+		Next:   nextCommand,
 		People: []label.Person{{Key: "0123456789abcdef"}}}
 	if strings.Contains(file, "people") {
 		o.People = []label.Person{{Name: "ann", Key: "0123456789abcdef"},
