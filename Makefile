@@ -316,7 +316,7 @@ reproducible: ## check that two builds of the commit, in two folders, are bit-id
 
 demo: ## learn a metric from pairs and see clustering improve (Go only, no C library)
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/mustlink ./cmd/mustlink
-	$(BIN)/mustlink demo
+	$(BIN)/mustlink demo xor spiral --repetitions 1 -o $(BIN)/demo
 
 PAGES = README.md CONTRIBUTING.md $(wildcard docs/*.md docs/methods/*.md)
 DOCRUN = CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/docs/mustlink ./cmd/mustlink && $(call tool,docrun) && $(TOOLBIN)/docrun -bin $(BIN)/docs

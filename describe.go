@@ -27,7 +27,8 @@ type Description struct {
 	Converged   bool          // false if the fit stopped earlier
 	Iterations  int           // 0 for a method without iterations
 	Message     string        // how the fit ended, may be ""
-	Elapsed     time.Duration // duration of the fit
+	Elapsed     time.Duration // duration of the fit, without its verdict
+	Updatable   bool          // [Model.Update] can learn more links without a new fit
 	Notices     []string      // remarks of the fit about its input
 	Objective   float64       // NaN for a method without one
 	Statistics  []Statistic   // specific to the method
@@ -57,6 +58,9 @@ func (m *Model) Describe() Description {
 	if k, ok := f.Model.(interface{ Kernel() kernel.Kernel }); ok {
 		d.Kernel = k.Kernel().String()
 	}
+	_, links := f.Model.(algorithms.Linker)
+	_, chunklets := f.Model.(algorithms.Updater)
+	d.Updatable = links || chunklets
 	if p, ok := f.Model.(algorithms.Projection); ok && p.Projected() {
 		d.Share = p.Share()
 	}

@@ -46,13 +46,14 @@ func newRoot(s *session.Session) *cobra.Command {
 two do not". Clustering, k-NN and embedding work better in the learned metric, for
 new points too.
 
-A first tour, on a file data.csv with numeric columns and a column "label":
+A first tour, on your own rows mine.csv with labels for some of them, and new rows. Without labels,
+"mustlink label" asks people for links, and "mustlink demo" needs no files.
 
-  mustlink demo xor                                    # see what it does, no files needed
-  mustlink links make -i data.csv --pairs 200 -o links.csv
-  mustlink fit -i data.csv -c links.csv -o model.mlk
-  mustlink cluster model.mlk -i data.csv -n 2 -o clusters.csv
-  mustlink score --truth data.csv --predicted clusters.csv
+  mustlink links make -i mine.csv --pairs 150 -o links.csv
+  mustlink fit -i mine.csv -c links.csv -o model.mlk
+  mustlink cluster model.mlk -i new.csv -n 2 -o clusters.csv
+  mustlink neighbors model.mlk --train mine.csv -i new.csv -o neighbors.csv
+  mustlink report model.mlk -i mine.csv -c links.csv -o report.html
 
 The extension selects the format of data: .csv, .jsonl, .npy, .parquet, .arrow or .feather, .svm
 (svmlight), .idx or -ubyte (MNIST) and .fasta (sequences), each also .gz; "-" is standard

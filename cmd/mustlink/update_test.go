@@ -69,7 +69,7 @@ func TestUpdate(t *testing.T) {
 	if clitest.Read(t, dir, "back.csv") != clitest.Read(t, dir, "one.csv") {
 		t.Error("dropping both updates does not restore the distances")
 	}
-	o = commandtest.RunOK(t, dir, "inspect three.mlk")
+	o = commandtest.RunOK(t, dir, "inspect --all three.mlk")
 	for _, w := range []string{"update.history", "updates", "memory"} {
 		if !strings.Contains(o.Stdout, w) {
 			t.Errorf("inspect without %q", w)

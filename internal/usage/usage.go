@@ -38,6 +38,9 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasSubCommands() { // it has no flags of its own
+			return UnknownCommand(cmd, words)
+		}
 		return unknownFlag(cmd, e)
 	}
 	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
@@ -111,6 +114,9 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	var names []string
 	for _, c := range cmd.Commands() {
+		if slices.Contains(c.SuggestFor, args[0]) { // what other programs call it
+			return Errorf("unknown command %q; did you mean %q? %s", args[0], c.Name(), HelpHint(cmd))
+		}
 		if c.IsAvailableCommand() && c.Name() != "help" {
 			names = append(names, c.Name())
 		}

@@ -30,8 +30,9 @@ type classifyCommand struct {
 func newClassify(s *session.Session) *cobra.Command {
 	c := &classifyCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:   "classify [MODEL] --train DATA -i DATA -o LABELS",
-		Short: "classify points by their nearest labeled neighbors",
+		Use:        "classify [MODEL] --train DATA -i DATA -o LABELS",
+		SuggestFor: []string{"predict"},
+		Short:      "classify points by their nearest labeled neighbors",
 		Long: `Give each row of -i the most frequent label among its nearest rows of --train that have one. If
 labels have equally many votes, the label of the nearest voter wins.
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -234,6 +235,8 @@ func scoresLine(w io.Writer, r *score.Report) {
 
 // check finds mistakes that do not require the data.
 func (c *clusterCommand) check(check *session.Checks, args []string) {
+	_, notNumber := strconv.Atoi(c.kernel)
+	check.Refuse(c.k == 0 && notNumber == nil, "-k is the kernel: want -n %s for %s clusters", c.kernel, c.kernel)
 	check.Required(c.needed()...)
 	c.checkFlags(check, len(args) > 0)
 	check.Models(args)

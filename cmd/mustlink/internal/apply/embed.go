@@ -32,8 +32,9 @@ type embedCommand struct {
 func newEmbed(s *session.Session) *cobra.Command {
 	e := &embedCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:   "embed MODEL -i DATA -o OUT",
-		Short: "map points to coordinates whose Euclidean distance is the learned one",
+		Use:        "embed MODEL -i DATA -o OUT",
+		SuggestFor: []string{"transform", "apply", "project", "encode"},
+		Short:      "map points to coordinates whose Euclidean distance is the learned one",
 		Long: `Map points, training rows or new ones, to coordinates: one row for each point, one column for each
 dimension of the model. The extension of OUT selects its format (` + session.Endings(", ") + `, each
 also .gz); all but .npy keep the column id.

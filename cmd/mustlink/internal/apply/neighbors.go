@@ -44,8 +44,9 @@ const byBoth = "auto"
 func newNeighbors(s *session.Session) *cobra.Command {
 	c := &neighborsCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:   "neighbors MODEL --train DATA -i NEW [-k K] -o OUT",
-		Short: "list the nearest training rows of each row",
+		Use:        "neighbors MODEL --train DATA -i NEW [-k K] -o OUT",
+		SuggestFor: []string{"knn", "nearest", "search", "query"},
+		Short:      "list the nearest training rows of each row",
 		Long: `Write the K nearest rows of --train for each row of -i, in the learned distance: the Euclidean one of
 the coordinates of mustlink embed. OUT has the columns
 row (of -i), rank (1 for the nearest), neighbor (a row of --train) and distance, which is not squared;

@@ -39,8 +39,9 @@ const usualPairs = 20_000_000
 func newPairs(s *session.Session) *cobra.Command {
 	p := &pairsCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:   "pairs [MODEL] -i DATA (--threshold D | --precision P | --recall R) -o PAIRS",
-		Short: "list the pairs of rows that belong together",
+		Use:        "pairs [MODEL] -i DATA (--threshold D | --precision P | --recall R) -o PAIRS",
+		SuggestFor: []string{"dedupe", "duplicates", "match"},
+		Short:      "list the pairs of rows that belong together",
 		Long: `Write all pairs of rows of DATA whose learned distance is at most a threshold: duplicates, or
 records of one person. PAIRS is a CSV with the columns i, j (0-based rows, i < j, or ids with
 --links-by id), distance and, if MODEL is calibrated, probability. The nearest pairs come first,

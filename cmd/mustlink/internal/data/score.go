@@ -27,8 +27,9 @@ type scoreCommand struct {
 func newScore(s *session.Session) *cobra.Command {
 	c := &scoreCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:   "score --truth LABELS (--predicted LABELS | --embedding OUT)",
-		Short: "score labels or an embedding against the truth",
+		Use:        "score --truth LABELS (--predicted LABELS | --embedding OUT)",
+		SuggestFor: []string{"evaluate", "eval"},
+		Short:      "score labels or an embedding against the truth",
 		Long: `Score labels or an embedding against true labels, by every score that the files allow.
 
 LABELS is a CSV with a column "label", or other data with labels (.svm, an .idx vector,

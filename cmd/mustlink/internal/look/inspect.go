@@ -30,6 +30,7 @@ type inspectCommand struct {
 	data  source.Data
 	links source.Links
 	max   int
+	all   bool
 	// number of suspicious links to list; seed is for their scores
 	suspicious int
 	seed       uint64
@@ -40,8 +41,8 @@ func newInspect(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL [-i DATA -c LINKS]",
 		Short: "show what is in a model, and which links it violates",
-		Long: `Show the content of a model file: method, parameters, kernel, features, statistics of the method
-and every tensor with its shape and size.
+		Long: `Show the content of a model file: method, parameters, kernel, features and statistics of the method;
+with --all every tensor with its shape and size, too.
 
 With DATA and LINKS it also measures the links in the learned metric and lists the violated
 ones, worst first: must-links longer than the median of random pairs of rows, and cannot-links
@@ -64,6 +65,7 @@ mislabeled are listed; a score is the logarithm of the odds.`,
 	i.links.Flags(cmd)
 	usage.FlagsOf(cmd).Int(&i.max, "max", 20, "list at most this many violated links; --json lists all",
 		usage.Range(">= 1"))
+	usage.FlagsOf(cmd).Bool(&i.all, "all", false, "list every tensor; --json always does")
 	usage.FlagsOf(cmd).Int(&i.suspicious, "suspicious", 0,
 		"list the `N` most suspicious links, scored by fits without them", usage.Range(">= 0"))
 	usage.FlagsOf(cmd).Seed(&i.seed)
@@ -94,6 +96,7 @@ type inspectReport struct {
 	Links          *metric.LinkFit        `json:"links,omitempty"`
 	Warnings       []string               `json:"warnings"`
 	max            int
+	all            bool
 }
 
 type statusReport struct {
@@ -115,7 +118,7 @@ func (i *inspectCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r.max = i.max
+	r.max, r.all = i.max, i.all
 	if i.data.Path != "" {
 		if r.Links, err = i.measure(ctx, fitted); err != nil {
 			return err
@@ -246,7 +249,13 @@ func (r *inspectReport) text(w io.Writer) {
 	if r.Fingerprint != "" {
 		fmt.Fprintf(w, "data\tsha256 %s\n", r.Fingerprint)
 	}
+	if !r.all {
+		fmt.Fprintf(w, "tensors\t%d, which --all lists\n", len(r.Tensors))
+	}
 	for _, t := range r.Tensors {
+		if !r.all {
+			break
+		}
 		fmt.Fprintf(w, "tensor\t%s %s %s, %s\n", t.Name, t.Type, shapeText(t.Shape),
 			fault.FormatBytes(t.Bytes))
 	}

@@ -55,6 +55,7 @@ type fitCommand struct {
 func newFit(s *session.Session) *cobra.Command {
 	c := &fitCommand{training: training{Session: s}}
 	cmd := &cobra.Command{
+		SuggestFor: []string{"train", "learn"},
 		Use: "fit [-m METHOD] -i DATA (-c LINKS | --links-from-labels N | --triplets FILE | " +
 			"--quadruplets FILE | --targets FILE) -o MODEL",
 		Short: "learn a metric from points and links, and write the model",

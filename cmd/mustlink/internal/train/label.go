@@ -58,8 +58,9 @@ type labelCommand struct {
 func newLabel(s *session.Session) *cobra.Command {
 	c := &labelCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:   "label -i DATA [-c LINKS] [--images COLUMN|DIR] [--text COLUMN] [--show A,B,C] -o LINKS",
-		Short: "ask people on a page in the browser which rows belong together, and watch the metric learn",
+		Use:        "label -i DATA [-c LINKS] [--images COLUMN|DIR] [--text COLUMN] [--show A,B,C] -o LINKS",
+		SuggestFor: []string{"annotate"},
+		Short:      "ask people on a page in the browser which rows belong together, and watch the metric learn",
 		Long: `Start a page on this machine where people answer which rows belong together, and append the answers to the
 links of -o. The command prints the address of the page, with a key that is valid until it ends.
 

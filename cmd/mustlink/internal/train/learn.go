@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
@@ -103,7 +105,13 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 		return nil, err
 	}
 	r.Warnings = t.Warnings()
-	return r, metric.Save(ctx, t.Session, t.out, m)
+	if err := metric.Save(ctx, t.Session, t.out, m); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(t.out); err == nil && info.Mode().IsRegular() {
+		r.Bytes = info.Size()
+	}
+	return r, nil
 }
 
 // fitReport is the result of `mustlink fit`.
@@ -130,8 +138,11 @@ type fitReport struct {
 	Converged  bool                    `json:"converged"`
 	Iterations int                     `json:"iterations"`
 	Message    string                  `json:"message,omitempty"`
-	Seconds    float64                 `json:"seconds"`
+	Seconds    float64                 `json:"seconds"`     // of all
+	FitSeconds float64                 `json:"fit_seconds"` // of the fit, without its verdict
 	Model      string                  `json:"model"`
+	Bytes      int64                   `json:"bytes"` // of the file
+	Updatable  bool                    `json:"updatable"`
 	Warnings   []string                `json:"warnings"`
 	shape      string
 }
@@ -156,6 +167,8 @@ func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson al
 		Iterations:  about.Iterations,
 		Message:     about.Message,
 		Seconds:     took.Seconds(),
+		FitSeconds:  about.Elapsed.Seconds(),
+		Updatable:   about.Updatable,
 		shape:       source.Shape(x),
 	}
 	r.MustLinks, r.Cannot = set.Count()
@@ -195,8 +208,18 @@ func (r *fitReport) text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "embedding\t%s\n", session.Plural(r.Dim, "dimension"))
 	fmt.Fprintf(w, "status\t%s\n", metric.Status(r.Converged, r.Iterations, r.Message))
-	fmt.Fprintf(w, "time\t%s\n", session.ShortTime(r.Seconds))
-	fmt.Fprintf(w, "model\t%s\n", r.Model)
+	fmt.Fprintf(w, "time\t%s", session.ShortTime(r.Seconds))
+	if r.Verdict != nil {
+		fmt.Fprintf(w, ", the fit alone %s", session.ShortTime(r.FitSeconds))
+	}
+	fmt.Fprintf(w, "\nmodel\t%s", r.Model)
+	if r.Bytes > 0 {
+		fmt.Fprintf(w, ", %s", fault.FormatBytes(r.Bytes))
+	}
+	if !r.Updatable {
+		fmt.Fprint(w, "; new links need a new fit")
+	}
+	fmt.Fprintln(w)
 	metric.WriteVerdict(w, r.Verdict)
 	if r.Curve != nil {
 		fmt.Fprintf(w, "learning curve: %s\n", r.Curve)
