@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -435,5 +436,39 @@ func BenchmarkPage(b *testing.B) {
 			requestAnimationFrame(step);
 		})`, &rate, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 		b.ReportMetric(rate, "frames/s")
+	}
+}
+
+// TestOrder: the verdict comes first, then the points and the columns, then the violated links,
+// whose rows are shown side by side on request. Scores on training rows are folded, except in
+// print.
+func TestOrder(t *testing.T) {
+	r := viewtest.Sample(40)
+	r.Scores.Fold = true
+	b := open(t, r)
+	b.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil))
+	titles := value[[]string](t, b, `[...document.querySelectorAll("h2")].map(e => e.textContent)`)
+	at := -1
+	for _, title := range []string{r.Models[0].Name, "Points before and after",
+		"Columns that the metric uses", "Violated links", "Details: scores on training rows, parameters and files", "Scores"} {
+		next := slices.IndexFunc(titles, func(s string) bool { return strings.HasPrefix(s, title) })
+		if next <= at {
+			t.Errorf("%q is number %d of %q: want it after number %d", title, next, titles, at)
+		}
+		at = next
+	}
+	b.do(t, chromedp.Evaluate(`document.querySelector("#suspects tbody tr").click()`, nil))
+	rows := value[[]string](t, b, `[...document.querySelectorAll("#both tbody th")].map(e => e.textContent)`)
+	names := value[[]string](t, b, `[...document.querySelectorAll("#both thead th")].map(e => e.textContent)`)
+	if len(rows) != len(r.Points.Features) || len(names) != 3 || names[1] == names[2] {
+		t.Errorf("the rows of a link have the columns %q, titled %q", rows, names)
+	}
+	const folded = `!document.querySelector("details").open`
+	if !value[bool](t, b, folded) {
+		t.Error("the details are not folded")
+	}
+	b.do(t, chromedp.Evaluate(`dispatchEvent(new Event("beforeprint"))`, nil))
+	if value[bool](t, b, folded) {
+		t.Error("the details are folded in print")
 	}
 }

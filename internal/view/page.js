@@ -454,6 +454,19 @@ const drawing = (DATA, chosen, pictured) => {
       button.type = "button"; cell.scope = "col";
       button.addEventListener("click", () => { state.down = state.by === k ? !state.down : true; state.by = k; fill(); });
     });
+    // both: the rows of a link side by side.
+    const both = (s) => {
+      const box = byId("both");
+      box.replaceChildren();
+      if (!features.length) return;
+      const table = element("table", undefined, box), titles = element("tr", undefined, element("thead", undefined, table)), rows = element("tbody", undefined, table);
+      for (const title of [s.link + "-link", name(s.i), name(s.j)]) element("th", title, titles).scope = "col";
+      for (const f of features) {
+        const row = element("tr", undefined, rows);
+        element("th", f.name, row).scope = "row";
+        for (const i of [s.i, s.j]) element("td", digits(f.at(i)), row).className = "n";
+      }
+    };
     const fill = () => {
       const [, value] = columns[state.by], words = filter.value.toLowerCase().split(/\s+/).filter(Boolean), sign = state.down ? -1 : 1, most = 1000;
       const rows = DATA.suspects.filter((s) => (!kind.value || s.link === kind.value) && words.every((w) => texts.get(s).includes(w)));
@@ -467,7 +480,7 @@ const drawing = (DATA, chosen, pictured) => {
           const text = String((write || of)(s));
           element("td", text, row).className = /^[≤≥]? ?-?[\d.]+(e[+-]?\d+)?$/.test(text) ? "n" : "";
         }
-        const pick = () => { for (const r of body.rows) r.setAttribute("aria-selected", String(r === row)); drawn.show(s); };
+        const pick = () => { for (const r of body.rows) r.setAttribute("aria-selected", String(r === row)); drawn.show(s); both(s); };
         row.addEventListener("click", pick);
         row.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { pick(); e.preventDefault(); } });
       }

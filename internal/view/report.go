@@ -41,6 +41,7 @@ type Fact struct{ Name, Value string }
 // Scores is a table of systems, one in each row.
 type Scores struct {
 	Note    string // how the scores were measured
+	Fold    bool   // they are of training rows: a page shows them on request
 	Columns []string
 	Rows    []Row
 }

@@ -81,19 +81,22 @@ func judged(v *verdict.Verdict) *view.Verdict {
 	out := &view.Verdict{Finding: string(v.Finding()), AUC: v.AUC, Error: v.Error, Raw: v.Raw,
 		Reasons: v.Reasons, Judged: true}
 	out.AUC, out.Raw = min(1, max(0, out.AUC)), min(1, max(0, out.Raw))
+	ranks := fmt.Sprintf("on rows that no fit saw, it tells a pair that belongs together from one that does not in "+
+		"%.0f of 100 cases, and the rows as they are in %.0f.", 100*out.AUC, 100*out.Raw)
 	switch v.Finding() {
 	case verdict.Better:
-		out.Headline = "The learned metric is better than raw on held-out links."
+		out.Headline = "The learned metric is better: " + ranks
 	case verdict.Worse:
-		out.Headline = "The learned metric is worse than raw on held-out links."
+		out.Headline = "The learned metric is worse: " + ranks
 	case verdict.Similar:
-		out.Headline = "No clear difference from raw on held-out links."
+		out.Headline = "No clear difference: " + ranks
 	default:
 		out.Headline, out.Judged = v.String(), false
 		return out
 	}
-	out.Note = strings.Join(v.Details(), ". ") + "."
-	out.Note = strings.ToUpper(out.Note[:1]) + out.Note[1:]
+	for _, detail := range v.Details() {
+		out.Note += strings.ToUpper(detail[:1]) + detail[1:] + ". "
+	}
 	return out
 }
 

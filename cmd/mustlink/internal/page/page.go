@@ -244,6 +244,7 @@ func (m *maker) measure() error {
 		s.Rows = append(s.Rows, row)
 	}
 	if m.inSample() {
+		s.Fold = m.HeldOutSet == nil
 		notes = append(notes,
 			"In-sample numbers are those of rows or links that the model learned from: nearly every method "+
 				"does well on them. Judge it by held-out links.")
