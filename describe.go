@@ -28,7 +28,7 @@ type Description struct {
 	Iterations  int           // 0 for a method without iterations
 	Message     string        // how the fit ended, may be ""
 	Elapsed     time.Duration // duration of the fit, without its verdict
-	Updatable   bool          // [Model.Update] can learn more links without a new fit
+	Updatable   bool          // [Model.Update] can learn more links
 	Notices     []string      // remarks of the fit about its input
 	Objective   float64       // NaN for a method without one
 	Statistics  []Statistic   // specific to the method

@@ -15,9 +15,10 @@ type Chunklet = algorithms.Chunklet
 // NewChunklet is the ID of a [Chunklet] that the model does not have yet.
 const NewChunklet = algorithms.NewChunklet
 
-// Update returns the model with more links, without a new fit; m does not change. A model of npkl,
-// kbeta, gml or itml learns links between its training rows: t contains these rows again, l only
-// the new links. A model of krca learns the chunklets of l, whose rows in t are new to it. For
+// Update returns the model with more links; m does not change. A model of npkl, kbeta, gml, itml or
+// blend learns links between its training rows: t contains these rows again, l only the new links.
+// That of blend is fitted again to all links; the others go on from what they have learned. A model
+// of krca learns the chunklets of l, whose rows in t are new to it. For
 // other methods the error is a *fault.DataError.
 func (m *Model) Update(ctx context.Context, t *Table, l *Links) (*Model, error) {
 	if err := m.ready(ctx, "table", t); err != nil {

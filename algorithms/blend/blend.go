@@ -40,6 +40,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/gml"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/krca"
@@ -48,6 +49,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
@@ -241,6 +243,28 @@ func columns(stages []stage) (n int) {
 type Model struct {
 	*fitted.Model[Params]
 	stages []stage
+}
+
+var _ algorithms.Linker = (*Model)(nil)
+
+// AddLinks returns the model of a fit with the links of m and those of set. lleratio and krca have
+// no warm start with links between training points, and what follows them learns from their
+// coordinates, so this is a new fit with the parameters of m, and takes its time. x are the points
+// that m was fitted on. Random numbers are those of seed 1, the default of a fit. Errors are those
+// of [learner.Learner.Fit]; a link that contradicts one of m is a *fault.DataError.
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points,
+	set *links.Set) (algorithms.Model, error) {
+	var known *links.Set // npkl, which is in every blend, keeps the links
+	for _, s := range m.stages {
+		if keeper, ok := s.Model.(interface{ Links() *links.Set }); ok {
+			known = keeper.Links()
+		}
+	}
+	all, err := input.AddedLinks(eng, Method, x, known, set)
+	if err != nil {
+		return nil, err
+	}
+	return learner.New(m.Params(), algorithms.Common{Seed: 1}).Fit(ctx, eng, x, all)
 }
 
 // Describe returns the statistics of the model.

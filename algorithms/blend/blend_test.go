@@ -166,6 +166,38 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestAddLinks: a blend that learns more links is that of a fit of all of them, also when it was
+// read from its file. Other points and a contradiction are refused.
+func TestAddLinks(t *testing.T) {
+	x, labels, _ := enginetest.Blobs(t, 60, 4, 5, 3)
+	all := enginetest.Drawn(t, labels, 40, 40, 4)
+	list := slices.Concat(all.Must(), all.Cannot())
+	first := slices.DeleteFunc(slices.Clone(list), func(l links.Link) bool { return (l.I+l.J)%3 == 0 })
+	second := slices.DeleteFunc(slices.Clone(list), func(l links.Link) bool { return (l.I+l.J)%3 != 0 })
+	m := fittest.Fit[*Model](t, blender(DefaultParams()), x, enginetest.Links(t, x.N, first))
+	want := embedded(t, fittest.Fit[*Model](t, blender(DefaultParams()), x,
+		enginetest.Links(t, x.N, slices.Concat(first, second))), x)
+	eng := enginetest.New(t, 2)
+	for _, from := range []*Model{m, enginetest.Reread(t, m, Decode)} {
+		added, err := from.AddLinks(t.Context(), eng, x, enginetest.Links(t, x.N, second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := embedded(t, added, x); !slices.Equal(got.Data, want.Data) {
+			t.Error("the model with more links is not that of a fit with all links")
+		}
+	}
+	wrong := []links.Link{links.NewLink(first[0].I, first[0].J, -first[0].Sign)}
+	if _, err := m.AddLinks(t.Context(), eng, x, enginetest.Links(t, x.N, wrong)); !fault.IsInput(err) {
+		t.Errorf("a contradiction: error %v, want one of the input", err)
+	}
+	few, _, _ := enginetest.Blobs(t, 50, 4, 5, 3)
+	if _, err := m.AddLinks(t.Context(), eng, few,
+		enginetest.Links(t, few.N, second[:0])); !fault.IsInput(err) {
+		t.Errorf("other points: error %v, want one of the input", err)
+	}
+}
+
 // TestWeight: the weight of gml falls with the number of links.
 func TestWeight(t *testing.T) {
 	x, labels, _ := enginetest.Blobs(t, 40, 3, 5, 2)

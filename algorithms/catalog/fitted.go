@@ -142,7 +142,7 @@ func narrowed(file *model.File) (*model.File, error) {
 }
 
 // Updatable lists the methods whose models accept updates.
-const Updatable = "krca, npkl, kbeta, gml or itml"
+const Updatable = "krca, npkl, kbeta, gml, itml or blend"
 
 // CheckUpdate returns an error for a model that was stored in single precision: the equations on
 // which an update relies no longer hold up to rounding.

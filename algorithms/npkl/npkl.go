@@ -204,6 +204,9 @@ type about struct {
 	Gap       float64 `json:"gap"` // -1: unknown
 }
 
+// Links returns the links that the model was fitted on.
+func (m *Model) Links() *links.Set { return m.links }
+
 // Certified reports whether the kernel matrix was shown to be the optimum among all matrices, up to
 // rounding and the tolerance.
 func (m *Model) Certified() bool { return m.about.Certified }

@@ -43,7 +43,7 @@ Models of npkl, kbeta, gml and itml learn more links between their training rows
 rows again, and LINKS contains only the new links. The computation is warm-started from the model
 and converges to the same solution as a fit of all links. Unchanged are the distance bounds of
 the fit, the landmarks of kbeta (its links must be between landmarks), and the prior that gml has
-learned. New points need no update: embed and the other commands compute their coordinates.
+learned. A model of blend, the default, is fitted again to all links, in the time of its first fit. New points need no update: embed and the other commands compute their coordinates.
 
 A model of krca, in its Cholesky form, learns more chunklets. The learned kernel is that of a fit
 of all chunklets with the model's n eps held fixed (fixed_s). Row numbers in LINKS refer to the
