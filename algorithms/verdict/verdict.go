@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Verdict compares a learned metric with the distance of the prepared points without learning, on
@@ -221,7 +222,29 @@ func (a *assessment) reasons(v *Verdict) []string {
 	add(true, "some links may be mislabeled: look at those that other links contradict")
 	add(!slices.Contains([]string{"blend", "adapt"}, a.learner.Method()) && v.Cannot > 0, "the method may not suit these points: let the fit "+
 		"choose it, or search")
-	add(true, "the features may be on scales that hide the ones that matter: prepare columns, or drop "+
+	add(scalesDiffer(a.x), "the features are on scales that may hide the ones that matter: prepare columns, or drop "+
 		"those that say nothing")
 	return out
+}
+
+// scalesDiffer reports whether the standard deviation of one column is more than ten times that of
+// another, where columns are numbers that vary. It runs on one core: it reads the points once, for
+// a metric that is not better.
+func scalesDiffer(x points.Points) bool {
+	dense, ok := x.(*points.Dense)
+	if !ok {
+		return false
+	}
+	low, high := math.Inf(1), 0.0
+	for j := range dense.D {
+		sum, squares, origin := 0.0, 0.0, dense.Row(0)[j]
+		for i := range dense.N {
+			v := dense.Row(i)[j] - origin
+			sum, squares = sum+v, squares+v*v
+		}
+		if s := squares - sum*sum/float64(dense.N); s > 1e-12*squares {
+			low, high = min(low, s), max(high, s)
+		}
+	}
+	return high > 100*low
 }
