@@ -11,22 +11,24 @@ import (
 
 // Characters that programs write into numbers for readers.
 const (
-	narrowSpace = "\u202f" // between groups of digits; other spaces that do not break become this one
+	narrowSpace = "\u202f" // between groups of digits; other spaces become this one
 	apostrophe  = "'"      // the same in Switzerland
 )
 
 // lookAlikes replaces characters that only look different: the minus sign, spaces, an apostrophe.
-var lookAlikes = strings.NewReplacer("\u2212", "-", "\u00a0", narrowSpace, "\u2009", narrowSpace, "\u2019",
-	apostrophe)
+var lookAlikes = strings.NewReplacer("\u2212", "-", " ", narrowSpace, "\u00a0", narrowSpace,
+	"\u2009", narrowSpace, "\u2019", apostrophe)
 
 // undress removes from a number what strconv does not read: a currency symbol or % before or
-// behind it, which is the unit, the form of its minus sign, and narrow spaces or apostrophes
-// between groups of three digits. A text that is no such number becomes an empty one.
+// behind it, which is the unit, the form of its minus sign, which may be brackets, and spaces or
+// apostrophes between groups of three digits. A text that is no such number becomes an empty one.
 func undress(s, point string) (bare, unit string) {
 	s = trimNarrow(lookAlikes.Replace(s))
 	sign := ""
 	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
 		sign, s = s[:1], trimNarrow(s[1:])
+	} else if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") {
+		sign, s = "-", trimNarrow(s[1:len(s)-1])
 	}
 	if c, size := utf8.DecodeRuneInString(s); unicode.Is(unicode.Sc, c) {
 		unit, s = s[:size], trimNarrow(s[size:])
