@@ -218,7 +218,7 @@ func (x sampleCells) numerals(file numerals, mixed, separate bool) numerals {
 				plain := separate && groups == file.groups && !dressed
 				switch {
 				case numbers <= most, !plain && !x.most(numbers):
-				case comma && !separate:
+				case comma && !separate, dressed && x.allBrackets():
 				case groups && !file.groups && !x.certainGroups(comma):
 				default:
 					best, most = n, numbers
@@ -238,6 +238,11 @@ func (x sampleCells) haveDigits() bool {
 		}
 	}
 	return 2*some >= len(x)
+}
+
+// allBrackets reports whether all cells are in brackets, as references are and amounts hardly.
+func (x sampleCells) allBrackets() bool {
+	return !slices.ContainsFunc(x, func(cell string) bool { return !strings.HasPrefix(cell, "(") })
 }
 
 // unit returns the first unit of a cell, "" for none.
