@@ -250,9 +250,13 @@ func (unlearned) Embed(_ context.Context, eng *engine.Engine, x points.Points) (
 // spread returns sparse points as a matrix.
 func spread(eng *engine.Engine, x *points.CSR) (blas.Matrix, error) {
 	what := fmt.Sprintf("%d x %d sparse points as a dense matrix", x.N, x.D)
-	if err := eng.Check(what, engine.MatrixBytes(x.N, x.D),
-		"fit a model and pass it, or raise the memory limit"); err != nil {
+	const hint = "fit a model and pass it, or raise the memory limit"
+	need := engine.MatrixBytes(x.N, x.D)
+	if err := eng.Check(what, need, hint); err != nil {
 		return blas.Matrix{}, err
+	}
+	if eng.MemoryLimit() == 0 && need > dataset.DefaultBudget { // one number in a file makes it so wide
+		return blas.Matrix{}, &fault.MemoryError{What: what, Need: need, Limit: dataset.DefaultBudget, Hint: hint}
 	}
 	m := eng.NewMatrix(x.N, x.D)
 	for i := range x.N {

@@ -106,6 +106,11 @@ func New(ctx context.Context, o Options) (*Session, error) {
 		return nil, &fault.ShapeError{What: "rows of coordinates", Got: o.Coordinates.Rows,
 			Want: fmt.Sprintf("%d, as the table has", s.n)}
 	}
+	const drawn = 64 // of a row: its group and place in the session, and places in two maps
+	if err := o.Engine.Check(fmt.Sprintf("questions about %d rows", s.n),
+		int64(s.n)*drawn+activelearning.Bytes(s.n, o.Classes), "label a sample of the rows"); err != nil {
+		return nil, err
+	}
 	if err := s.people(); err != nil {
 		return nil, err
 	}

@@ -52,6 +52,13 @@ type Session struct {
 	sure    int         // number of these that had one possible class left before the answer
 }
 
+// Bytes returns the memory of a session between n points with links of the given number of classes,
+// and of a batch of its queries.
+func Bytes(n, classes int) int64 {
+	const row, distances = 80, 16 // groups and their lists; near, and its copy in a batch
+	return int64(n) * (row + distances*int64(max(1, classes)))
+}
+
 // New returns a session that starts with links between n points. In the coordinates (n x d), near
 // points should be likely to belong together: the embedding of a model, or the points themselves.
 // New keeps them without a copy.

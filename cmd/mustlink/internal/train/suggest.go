@@ -132,6 +132,10 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 	if c.near > 0 {
 		return c.nearPairs(ctx, m.Eng, data, coordinates, set)
 	}
+	if err := m.Eng.Check(fmt.Sprintf("queries between %d rows", set.N()),
+		activelearning.Bytes(set.N(), c.classes), "use a sample of the rows"); err != nil {
+		return fault.InFile(err, data.Name)
+	}
 	questions, err := activelearning.New(coordinates, set,
 		activelearning.Options{Seed: c.seed, Classes: c.classes})
 	if err != nil {
