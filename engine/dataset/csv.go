@@ -302,6 +302,15 @@ func (c *names) push(value string, line int) (first int) {
 	return first
 }
 
+// bytes returns about the memory of the values so far, with the texts of ids and where each is.
+func (c *names) bytes() int64 {
+	const header, entry = 16, 100
+	if c.lines != nil {
+		return (header + entry) * int64(len(c.values))
+	}
+	return header * int64(len(c.values))
+}
+
 // take returns the values so far and clears them.
 func (c *names) take() []string {
 	values := c.values

@@ -148,7 +148,7 @@ func (c *csvRows) next(limit int) (*table, error) {
 			c.reserve(t, length, limit)
 		}
 		t.rows++
-		if err := checkBytes(c.o, c.src.name, c.mix.settle(t)); err != nil {
+		if err := checkBytes(c.o, c.src.name, c.mix.settle(t)+c.labels.bytes()+c.ids.bytes()); err != nil {
 			return nil, err
 		}
 	}
@@ -160,6 +160,11 @@ func (c *csvRows) next(limit int) (*table, error) {
 // reserve allocates memory for the rows after a first one of the given length.
 func (c *csvRows) reserve(t *table, length, limit int) {
 	limit = c.o.rowsWithin(limit, len(c.features))
+	for _, texts := range []*names{c.labels, c.ids} {
+		if texts.at >= 0 {
+			texts.values = slices.Grow(texts.values, expected(c.src.size, length, limit))
+		}
+	}
 	if !c.mix.apart() {
 		t.data = grow(t.data, c.src.size, t.cols, length, limit)
 		return

@@ -72,24 +72,9 @@ const old = "i,j,link\n0,2,must\n"
 // the old file or the new one, whole. SIGTERM leaves no other file; what SIGKILL leaves the next
 // run removes.
 func runKills(c *campaign, p program, t *tally) error {
-	prepare := func(dir string) error {
-		err := wellFormed(dir)
-		for name, size := range map[string][2]int{"wide.csv": {300, 200}, "middle.csv": {300, 3},
-			"long.csv": {20000, 3}} {
-			if err == nil {
-				err = write(dir, name, table(size[0], size[1], c.seed))
-			}
-		}
-		for _, line := range []string{"fit -q -m krca -i data.csv -c links.csv --no-verdict -o krca.mlk",
-			"fit -q -m krca -i wide.csv -c links.csv --no-verdict -o wide.mlk"} {
-			if err == nil {
-				_, err = p.run(dir, "", strings.Fields(line)...)
-			}
-		}
-		return err
-	}
 	list := victims()
 	jobs := &campaign{jobs: c.jobs}
+	prepare := func(dir string) error { return preparePlace(c, p, dir) }
 	return jobs.each(len(list), prepare, func(dir string, i int) error {
 		v := list[i]
 		rng := rand.New(rand.NewPCG(c.seed, uint64(i)))
@@ -111,6 +96,24 @@ func runKills(c *campaign, p program, t *tally) error {
 		}
 		return nil
 	})
+}
+
+// preparePlace writes the inputs of all victims into a folder.
+func preparePlace(c *campaign, p program, dir string) error {
+	err := wellFormed(dir)
+	for name, size := range map[string][2]int{"wide.csv": {300, 200}, "middle.csv": {300, 3},
+		"long.csv": {20000, 3}} {
+		if err == nil {
+			err = write(dir, name, table(size[0], size[1], c.seed))
+		}
+	}
+	for _, line := range []string{"fit -q -m krca -i data.csv -c links.csv --no-verdict -o krca.mlk",
+		"fit -q -m krca -i wide.csv -c links.csv --no-verdict -o wide.mlk"} {
+		if err == nil {
+			_, err = p.run(dir, "", strings.Fields(line)...)
+		}
+	}
+	return err
 }
 
 // undisturbed runs the command to its end, and keeps what it writes.

@@ -1,12 +1,13 @@
 // Hostile runs built programs of mustlink on hostile input and counts how they end: mutated files
 // of all formats under a hard limit of address space, kills while commands write, extreme
-// parameters of all methods, and NULL for every argument of the C library.
+// parameters of all methods, NULL for every argument of the C library, and failures of every system
+// call on files.
 //
 //	bin/tools/hostile -bin default=bin/mustlink -library default=bin/lib
 //
 // It prints a table as Markdown, and lists every run that ended in none of the good ways: done, or
-// refused with a typed error. Every random choice comes from -seed. It requires sh and, for the C
-// library, cc.
+// refused with a typed error. Every random choice comes from -seed. It requires sh, for the C
+// library cc, and for failures strace.
 package main
 
 import (
@@ -31,6 +32,7 @@ func main() {
 type campaign struct {
 	seed         uint64
 	files, kills int
+	faults       int // failures of one kind of call of one command, at most
 	settings     int // of parameters, at most; 0 for all
 	from         int // number of the first file
 	jobs         int
@@ -44,7 +46,8 @@ type part struct {
 	run  func(c *campaign, p program, t *tally) error
 }
 
-var parts = []part{{"files", runFiles}, {"parameters", runParameters}, {"kills", runKills}, {"null", runNull}}
+var parts = []part{{"files", runFiles}, {"parameters", runParameters}, {"kills", runKills}, {"null", runNull},
+	{"faults", runFaults}}
 
 func run(args []string, out, list io.Writer) error {
 	c := &campaign{list: list}
@@ -53,11 +56,12 @@ func run(args []string, out, list io.Writer) error {
 	flags.IntVar(&c.files, "files", 5000, "hostile files")
 	flags.IntVar(&c.from, "from", 0, "number of the first file, to go on with an earlier run")
 	flags.IntVar(&c.kills, "kills", 1000, "kills")
+	flags.IntVar(&c.faults, "faults", 100, "failures of one kind of call of one command, at most")
 	flags.IntVar(&c.jobs, "jobs", runtime.NumCPU(), "programs at a time")
 	flags.StringVar(&c.keep, "keep", "", "folder for the hostile files of bad ends")
 	quick := flags.Bool("quick", false, "few files, kills and parameters")
 	all := flags.Bool("all", false, "list every run")
-	only := flags.String("only", "files,parameters,kills,null", "parts to run")
+	only := flags.String("only", "files,parameters,kills,null,faults", "parts to run")
 	bins := flags.String("bin", "", "programs, as BUILD=PATH,...")
 	libraries := flags.String("library", "",
 		"folders of make build-lib, as BUILD=PATH,...; without it there is no part null")
@@ -65,7 +69,7 @@ func run(args []string, out, list io.Writer) error {
 		return err
 	}
 	if *quick {
-		c.files, c.kills, c.settings = 60, 12, 40
+		c.files, c.kills, c.settings, c.faults = 60, 12, 40, 0
 	}
 	programs, err := builds(*bins, *libraries)
 	if err != nil {
@@ -79,7 +83,7 @@ func run(args []string, out, list io.Writer) error {
 	for _, name := range strings.Split(*only, ",") {
 		at := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
 		if at < 0 {
-			return fmt.Errorf("-only is %q: want a list of files, parameters, kills and null", *only)
+			return fmt.Errorf("-only is %q: want a list of files, parameters, kills, null and faults", *only)
 		}
 		for _, p := range programs {
 			t := newTally(name, p.build, from)

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// faultErrors are the errors that system calls on files get, two of each call.
+var faultErrors = []struct{ call, code string }{
+	{"openat", "EMFILE"}, {"openat", "EIO"}, {"read", "EIO"}, {"read", "ESTALE"},
+	{"pread64", "EIO"}, {"pread64", "ESTALE"}, {"write", "EIO"}, {"write", "ENOSPC"},
+	{"pwrite64", "EIO"}, {"pwrite64", "ENOSPC"}, {"ftruncate", "EIO"},
+	{"fchmod", "EIO"}, {"fchmod", "EPERM"}, {"fsync", "EIO"}, {"fsync", "ENOSPC"},
+	{"renameat", "EIO"}, {"renameat", "EACCES"},
+}
+
+// noMessage finds the failure of a write of the message itself, in another thread.
+var noMessage = regexp.MustCompile(`write\(2<.*INJECTED`)
+
+// runFaults makes every system call on a file of every command that writes fail once in turn, with
+// strace, which counts the calls of each thread. Calls on other files, such as those of Go's
+// runtime, are not counted as runs. Afterwards every output is the old file or the new one, whole;
+// the new one if the exit code is 0.
+func runFaults(c *campaign, p program, t *tally) error {
+	if _, err := exec.LookPath("strace"); err != nil {
+		return nil // the table has no such row then
+	}
+	list := victims()
+	jobs := &campaign{jobs: c.jobs}
+	return jobs.each(len(list), func(dir string) error { return preparePlace(c, p, dir) },
+		func(dir string, i int) error {
+			v := list[i]
+			if o, err := v.undisturbed(p, dir); err != nil || o.code != 0 {
+				if err == nil && classify(o, 1<<62) == skipped {
+					t.add(c.list, skipped, v.line, o)
+					return nil
+				}
+				return fmt.Errorf("%s: code %d, %s, %w", v.line, o.code, o.stderr, err)
+			}
+			for _, f := range faultErrors {
+				for n := 1; n <= c.faults; n++ {
+					inject := fmt.Sprintf("%s:error=%s:when=%d", f.call, f.code, n)
+					result, o, hit, err := v.fail(p, dir, inject)
+					if err != nil {
+						return err
+					}
+					if hit == "" {
+						break
+					}
+					if strings.Contains(hit, dir) {
+						t.add(c.list, result, fmt.Sprintf("%s of mustlink %s\n\t%s", inject, v.line, hit), o)
+					}
+				}
+			}
+			return nil
+		})
+}
+
+// fail runs the command with a fault, and returns the first call that failed, "" for none.
+func (v *victim) fail(p program, dir, inject string) (result class, o ended, hit string, err error) {
+	if err = v.reset(dir); err != nil {
+		return wrong, o, "", err
+	}
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	log := filepath.Join(dir, "strace.txt")
+	call, _, _ := strings.Cut(inject, ":")
+	args := []string{"-f", "-y", "-o", log, "-e", "trace=" + call, "-e", "inject=" + inject, p.path}
+	cmd := exec.CommandContext(ctx, "strace", append(args, strings.Fields(v.line)...)...)
+	cmd.WaitDelay = time.Second
+	var stderr bytes.Buffer
+	cmd.Dir, cmd.Stdin, cmd.Stderr = dir, strings.NewReader(v.stdin), &stderr
+	_ = cmd.Run() // its state says how it ended
+	o = ended{code: cmd.ProcessState.ExitCode(), late: ctx.Err() != nil, stderr: stderr.String()}
+	text, err := read(log)
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "(INJECTED)") && (hit == "" || strings.Contains(line, dir)) {
+			hit = strings.ReplaceAll(strings.TrimSpace(line), "AT_FDCWD<"+dir+">", dir)
+		}
+	}
+	if err != nil || hit == "" {
+		return wrong, o, hit, err
+	}
+	switch {
+	case o.late:
+		return hang, o, hit, nil
+	case o.code < 0 || traced(o.stderr):
+		return trace, o, hit, nil
+	case o.code > 2 || o.code > 0 && !oneLine(o.stderr) && !noMessage.MatchString(text):
+		return untyped, o, hit, nil
+	}
+	finding, err := v.damage(p, dir, syscall.SIGTERM)
+	if err == nil && finding == "" && o.code == 0 {
+		finding, err = v.notWritten(dir)
+	}
+	if finding != "" {
+		o.stderr += finding
+		return wrong, o, hit, err
+	}
+	return min(class(o.code), refused), o, hit, err
+}
+
+// notWritten returns which output is still the old one, "" for none.
+func (v *victim) notWritten(dir string) (string, error) {
+	for _, name := range v.outputs {
+		text, err := os.ReadFile(filepath.Join(dir, "out", name))
+		if err != nil || string(text) == old && v.whole[name] != old { // demo keeps files that are there
+			return name + " is the old file after exit code 0", err
+		}
+	}
+	return "", nil
+}
