@@ -256,7 +256,8 @@ func spread(eng *engine.Engine, x *points.CSR) (blas.Matrix, error) {
 		return blas.Matrix{}, err
 	}
 	if eng.MemoryLimit() == 0 && need > dataset.DefaultBudget { // one number in a file makes it so wide
-		return blas.Matrix{}, &fault.MemoryError{What: what, Need: need, Limit: dataset.DefaultBudget, Hint: hint}
+		return blas.Matrix{}, &fault.MemoryError{What: what, Need: need, Limit: dataset.DefaultBudget,
+			Hint: hint}
 	}
 	m := eng.NewMatrix(x.N, x.D)
 	for i := range x.N {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -89,6 +90,19 @@ func TestEachBlock(t *testing.T) {
 	}
 	if _, err := next(); err == nil || err.Error() != "moons, row 18: it is odd" {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// TestUnlearnedWide: one large number of a feature does not make a matrix of its width.
+func TestUnlearnedWide(t *testing.T) {
+	x, err := points.NewCSR(4, math.MaxInt32, []int{0, 1, 1, 1, 1}, []int32{math.MaxInt32 - 1}, []float64{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng := enginetest.New(t, 2)
+	_, err = mustlink.Unlearned(eng, nil, nil).Record().Model.Embed(t.Context(), eng, x)
+	if _, is := errors.AsType[*fault.MemoryError](err); !is {
+		t.Errorf("error %v, want a *fault.MemoryError", err)
 	}
 }
 

@@ -281,12 +281,12 @@ func TestLineLimit(t *testing.T) {
 }
 
 func TestMemoryLimit(t *testing.T) {
-	text := string(csvText(100, 10)) // 8000 bytes of values
-	if _, err := decode(text, ReadOptions{MemoryLimit: 8000}); err != nil {
+	text := string(csvText(100, 10)) // 8000 bytes of values, and 16 for each label
+	if _, err := decode(text, ReadOptions{MemoryLimit: 9600}); err != nil {
 		t.Errorf("limit of exactly the need: %v", err)
 	}
 	var me *fault.MemoryError
-	if _, err := decode(text, ReadOptions{MemoryLimit: 7999}); !errors.As(err, &me) {
+	if _, err := decode(text, ReadOptions{MemoryLimit: 9599}); !errors.As(err, &me) {
 		t.Errorf("error %v, want a *fault.MemoryError", err)
 	}
 }
