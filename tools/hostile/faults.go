@@ -55,13 +55,20 @@ func runFaults(c *campaign, p program, t *tally) error {
 					if hit == "" {
 						break
 					}
-					if strings.Contains(hit, dir) {
+					if strings.Contains(hit, dir) && !elsewhere(hit, dir) {
 						t.add(c.list, result, fmt.Sprintf("%s of mustlink %s\n\t%s", inject, v.line, hit), o)
 					}
 				}
 			}
 			return nil
 		})
+}
+
+// elsewhere reports whether a call opens a file by an absolute path outside of dir, as the loader
+// and Go's runtime do.
+func elsewhere(call, dir string) bool {
+	_, path, _ := strings.Cut(call, ", \"")
+	return strings.Contains(call, "openat(") && strings.HasPrefix(path, "/") && !strings.HasPrefix(path, dir)
 }
 
 // fail runs the command with a fault, and returns the first call that failed, "" for none.
