@@ -6,7 +6,12 @@
 package engine
 
 import (
+	"math"
+	"math/bits"
 	"runtime"
+	"slices"
+	"sync"
+	"unsafe"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/backends"
@@ -93,3 +98,158 @@ func (e *Engine) Workers() int { return e.workers }
 
 // Cache returns the cache, nil for none.
 func (e *Engine) Cache() *Cache { return e.cache }
+
+// MemoryLimit returns the limit of one request in bytes, 0 for none.
+func (e *Engine) MemoryLimit() int64 { return e.limit }
+
+// addressable bounds every request, with or without a limit: a process can address 2^47 bytes on
+// amd64 and arm64. A larger allocation would panic instead of failing.
+const addressable = int64(1) << 47
+
+// Check returns a *fault.MemoryError when bytes exceed the memory limit (or what a process can
+// address), and nil otherwise. Call it before allocating.
+//
+// what names the request ("kernel matrix 50000 x 50000"), hint says what to do ("use landmarks"). A
+// negative count is a sign of overflow in the caller's arithmetic and is refused too.
+func (e *Engine) Check(what string, bytes int64, hint string) error {
+	if e.Allows(bytes) {
+		return nil
+	}
+	if bytes < 0 {
+		bytes = math.MaxInt64
+	}
+	return &fault.MemoryError{What: what, Need: bytes, Limit: e.bound(), Hint: hint}
+}
+
+// Allows reports whether Check lets a request pass, for callers that name it only if it does not.
+func (e *Engine) Allows(bytes int64) bool { return 0 <= bytes && bytes <= e.bound() }
+
+// bound returns the largest request that Check lets pass.
+func (e *Engine) bound() int64 {
+	if e.limit > 0 && e.limit < addressable {
+		return e.limit
+	}
+	return addressable
+}
+
+// MatrixBytes returns the size of a rows x cols matrix of float64 values, or math.MaxInt64 if the
+// size overflows. rows, cols >= 0.
+func MatrixBytes(rows, cols int) int64 {
+	hi, lo := bits.Mul64(uint64(rows), uint64(cols))
+	if hi != 0 || lo > math.MaxInt64/8 {
+		return math.MaxInt64
+	}
+	return int64(lo) * 8
+}
+
+// Scratch memory belongs to the process, not to an engine: a buffer has neither workers nor a
+// limit, and an engine that a model keeps for its distances keeps no memory alive.
+//
+// Buffers of up to smallScratch values, those of small fits, are in sync.Pools by powers of two.
+// Each processor has its own, so that fits on many goroutines take no lock, and the garbage
+// collector takes those that nobody has used lately. Larger ones are in a list under a mutex,
+// because its size is bounded in bytes and matrices are found by size.
+
+// smallClasses is the number of sizes of small buffers, and smallScratch the number of values of
+// the largest, 256 kB.
+const (
+	smallClasses = 16
+	smallScratch = 1 << (smallClasses - 1)
+)
+
+var (
+	smallBuffers [smallClasses]sync.Pool // of *float64, the first of 1 << i values
+	largeBuffers scratchList
+)
+
+// GetMatrix returns a rows x cols scratch matrix, compact, with undefined contents: every element
+// must be written before it is read. Return it with [Engine.PutMatrix]; the garbage collector takes
+// those that are not returned. GetMatrix does not check the memory limit.
+func (e *Engine) GetMatrix(rows, cols int) blas.Matrix {
+	if rows < 0 || cols < 0 {
+		panic("engine: negative dimension")
+	}
+	var data []float64
+	switch n := rows * cols; {
+	case n > smallScratch:
+		data = largeBuffers.take(n)
+	case n > 0:
+		data = takeSmall(n)
+	}
+	if data == nil {
+		return e.UnclearedMatrix(rows, cols)
+	}
+	return blas.MatrixOf(rows, cols, data)
+}
+
+// PutMatrix returns a matrix that came from [Engine.GetMatrix] (not a view of one). The
+// caller must not use it afterwards.
+func (e *Engine) PutMatrix(m blas.Matrix) {
+	if n := cap(m.Data); n > smallScratch {
+		largeBuffers.give(m.Data)
+	} else if n > 0 {
+		smallBuffers[bits.Len(uint(n))-1].Put(unsafe.SliceData(m.Data))
+	}
+}
+
+// takeSmall returns a buffer of n values, 1 to smallScratch.
+func takeSmall(n int) []float64 {
+	class := bits.Len(uint(n - 1))
+	if first, is := smallBuffers[class].Get().(*float64); is {
+		return unsafe.Slice(first, 1<<class)[:n]
+	}
+	return make([]float64, n, 1<<class)
+}
+
+// Bounds of the list of large buffers: beyond them the oldest ones go to the garbage collector.
+const (
+	scratchBuffers = 32
+	scratchBytes   = 256 << 20
+)
+
+// scratchList keeps returned buffers, oldest first.
+type scratchList struct {
+	mu    sync.Mutex
+	free  [][]float64
+	bytes int
+}
+
+// take removes the smallest buffer that holds n values without wasting more than three
+// quarters of it, or returns nil.
+func (p *scratchList) take(n int) []float64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	best := -1
+	for i, b := range p.free {
+		if c := cap(b); c >= n && c <= 4*n && (best < 0 || c < cap(p.free[best])) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	b := p.free[best]
+	p.free = slices.Delete(p.free, best, best+1)
+	p.bytes -= 8 * cap(b)
+	return b[:n]
+}
+
+func (p *scratchList) give(b []float64) {
+	size := 8 * cap(b)
+	if size > scratchBytes {
+		// Without an explicit collection, as much memory again could be allocated before this is
+		// freed.
+		b = nil
+		runtime.GC()
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	drop := 0
+	for len(p.free)-drop >= scratchBuffers || p.bytes+size > scratchBytes {
+		p.bytes -= 8 * cap(p.free[drop])
+		drop++
+	}
+	p.free = append(slices.Delete(p.free, 0, drop), b[:0])
+	p.bytes += size
+}

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // Run runs a program's command line and returns the exit code. A first signal stops it after the
@@ -112,4 +115,28 @@ func untilSignal() (ctx context.Context, stop func()) {
 		signal.Stop(arrived)
 		cancel(nil)
 	}
+}
+
+// Exit codes, on which calling programs rely. After a signal the code is 128 and the number of the
+// signal, as shells have it: 143 after kill.
+const (
+	ExitOK          = 0
+	ExitFailed      = 1
+	ExitInput       = 2
+	ExitInterrupted = exitSignal + int(syscall.SIGINT) // after Ctrl-C
+	exitSignal      = 128
+)
+
+// ExitCode distinguishes the caller's mistakes, interruptions and other errors.
+func ExitCode(ctx context.Context, err error) int {
+	var by *Interruption
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(context.Cause(ctx), &by) && errors.Is(err, context.Canceled):
+		return exitSignal + int(by.Signal)
+	case fault.IsInput(err):
+		return ExitInput
+	}
+	return ExitFailed
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
@@ -14,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 	"github.com/mustlink/mustlink/internal/view"
 )
 
@@ -161,4 +164,21 @@ func (p *plotCommand) writeCurves(l view.Lines, r curvesReport, summary string) 
 	}
 	r.Output, r.Warnings = p.out, p.Warnings()
 	return p.Summarize(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, summary) })
+}
+
+// Bench returns the old command for measurements, which names the new one.
+func Bench() *cobra.Command {
+	return &cobra.Command{
+		Use:                "bench",
+		Short:              "moved: measurements are in the program mustlink-bench",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE:               func(_ *cobra.Command, args []string) error { return toBench(args...) },
+	}
+}
+
+// toBench returns the error that names the command of mustlink-bench with the same arguments.
+func toBench(args ...string) error {
+	return usage.Errorf("measurements have moved to another program: run %s (make bench-build builds it)",
+		strings.Join(append([]string{"mustlink-bench"}, args...), " "))
 }
