@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -639,9 +640,9 @@ func TestShrink(t *testing.T) {
 		return distancesOf(t, fittest.Fit[algorithms.Model](t, l, x, set), x, pairs)
 	}
 	for _, dims := range []int{0, 2} {
-		rca, xrca := RCADefaults(), XRCADefaults()
+		rca, xrca := param.Default[RCA](), param.Default[XRCA]()
 		rca.Shrink, rca.Dims, xrca.Shrink, xrca.Dims = true, dims, true, dims
-		plain, plainX := RCADefaults(), XRCADefaults()
+		plain, plainX := param.Default[RCA](), param.Default[XRCA]()
 		plain.EpsRel, plain.Dims, plainX.EpsRel, plainX.Dims = ratio, dims, ratio, dims
 		got, want := of(&RCALearner{Params: rca}), of(&RCALearner{Params: plain})
 		gotX, wantX := of(&XRCALearner{Params: xrca}), of(&XRCALearner{Params: plainX})
@@ -655,7 +656,7 @@ func TestShrink(t *testing.T) {
 		}
 	}
 	// by definition: |x - y|^2 = (x - y)' T^-1 (x - y)
-	p := RCADefaults()
+	p := param.Default[RCA]()
 	p.Shrink = true
 	m := fittest.Fit[*RCAModel](t, &RCALearner{Params: p}, x, set)
 	c, n, trace := mat.NewSymDense(4, nil), 0, 0.0

@@ -15,7 +15,6 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/solvers/logdet"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
@@ -68,7 +67,7 @@ const (
 // each cannot-link, with the product of their weights. If there are more such pairs than the limit,
 // pairs are drawn at random.
 //
-// The fields are the parameters of the method. [LSMLDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type LSML struct {
 	Prior       LSMLPrior `json:"prior" param:"prior" default:"identity" choices:"identity (over the mean variance),covariance (its inverse)" help:"metric that the learned one stays close to"`
 	Gamma       float64   `json:"gamma" param:"gamma" default:"1000" range:"> 0" help:"total weight of the comparisons relative to the prior"`
@@ -78,14 +77,11 @@ type LSML struct {
 	MaxIter     int       `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of iterations"`
 }
 
-// LSMLDefaults returns the usual values.
-func LSMLDefaults() LSML { return param.Default[LSML]() }
-
 // LSMLModel is a fitted metric, a linear map. The objective is F.
 type LSMLModel = fitted.Traced[LSML]
 
 // LSMLLearner learns from n dense points of d features, the comparisons of its lesson, and the
-// comparisons of the links. The zero value does not work: Params come from [LSMLDefaults]. The
+// comparisons of the links. The zero value does not work: Params come from param.Default. The
 // result has the type *[LSMLModel].
 //
 // Cost of an iteration for m compared points, k comparisons and q directions: 4 m q^2 + 8 k q + 3
@@ -213,7 +209,7 @@ const (
 // a cannot-link joins the two components. If there are more than the limit, triplets are drawn at
 // random. Weights of links are ignored.
 //
-// The fields are the parameters of the method. [SCMLDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type SCML struct {
 	Beta     float64   `json:"beta" param:"beta" default:"1e-05" range:"> 0" help:"penalty of the weights: the larger, the fewer bases"`
 	Basis    SCMLBasis `json:"basis" param:"basis" default:"auto" choices:"auto (lda with links, else triplet_diffs),lda (discriminants of regions),triplet_diffs (of triplets' far pairs)" help:"rank-one metrics to choose from"`
@@ -224,15 +220,12 @@ type SCML struct {
 	MaxIter  int       `json:"max_iter" param:"max_iter" default:"200" range:">= 1" help:"maximum number of iterations"`
 }
 
-// SCMLDefaults returns the usual values.
-func SCMLDefaults() SCML { return param.Default[SCML]() }
-
 // SCMLModel is a fitted metric, a linear map. The objective is that of the comment of [SCML]; its
 // trace has the best value so far.
 type SCMLModel = fitted.Traced[SCML]
 
 // SCMLLearner learns from n dense points of d features, the triplets of its lesson, and the
-// triplets of the links. The zero value does not work: Params come from [SCMLDefaults]. The result
+// triplets of the links. The zero value does not work: Params come from param.Default. The result
 // has the type *[SCMLModel].
 //
 // Cost for T triplets, B bases and q directions: about 25 iterations of T B^2 flops; q^3/3 flops

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -38,7 +39,7 @@ func covarianceFit(t *testing.T, p baseline.Covariance, x points.Points) (algori
 // the identity as covariance, up to rounding, and that the constant feature adds no direction.
 func TestCovarianceUnitCovariance(t *testing.T) {
 	x := cloud(60)
-	m, err := covarianceFit(t, baseline.CovarianceDefaults(), x)
+	m, err := covarianceFit(t, param.Default[baseline.Covariance](), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestCovarianceAffine(t *testing.T) {
 	}
 	var found [2][]float64
 	for k, points := range []*points.Dense{x, moved} {
-		m, err := covarianceFit(t, baseline.CovarianceDefaults(), points)
+		m, err := covarianceFit(t, param.Default[baseline.Covariance](), points)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,13 +98,13 @@ func TestCovarianceAffine(t *testing.T) {
 
 // TestCovarianceDims checks that fewer dimensions are the first ones of all.
 func TestCovarianceDims(t *testing.T) {
-	x, p := cloud(60), baseline.CovarianceDefaults()
+	x, p := cloud(60), param.Default[baseline.Covariance]()
 	p.Dims = 2
 	few, err := covarianceFit(t, p, x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := covarianceFit(t, baseline.CovarianceDefaults(), x)
+	all, err := covarianceFit(t, param.Default[baseline.Covariance](), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +128,10 @@ func TestCovarianceBadInput(t *testing.T) {
 		p baseline.Covariance
 		x points.Points
 	}{
-		"one place": {baseline.CovarianceDefaults(), gram},
-		"equal points": {baseline.CovarianceDefaults(),
+		"one place": {param.Default[baseline.Covariance](), gram},
+		"equal points": {param.Default[baseline.Covariance](),
 			&points.Dense{N: 3, D: 1, Data: []float64{2, 2, 2}}},
-		"NaN": {baseline.CovarianceDefaults(),
+		"NaN": {param.Default[baseline.Covariance](),
 			&points.Dense{N: 2, D: 1, Data: []float64{2, math.NaN()}}},
 		"negative dims":     {baseline.Covariance{Dims: -1}, cloud(9)},
 		"rank_tol beyond 1": {baseline.Covariance{RankTol: 1}, cloud(9)},

@@ -16,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
@@ -95,7 +96,7 @@ func form(m [][]float64, u, v []float64) float64 {
 func TestDCADirections(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, _, set := enginetest.Bands(rt, 60, 4, 30, rapid.Uint64().Draw(rt, "seed"))
-		l := DCALearner{Params: DCADefaults()}
+		l := DCALearner{Params: param.Default[DCA]()}
 		l.Params.EpsRel = rapid.SampledFrom([]float64{1e-9, 1e-2, 1}).Draw(rt, "eps")
 		m := fittest.Fit[*DCAModel](rt, l, x, set)
 		w, _ := m.Transform()
@@ -139,7 +140,7 @@ func TestDCADirections(t *testing.T) {
 func TestDCAModesAgree(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 50, 4, 30, 2)
 	other, _, _ := enginetest.Bands(t, 10, 4, 2, 3)
-	l := DCALearner{Params: DCADefaults()}
+	l := DCALearner{Params: param.Default[DCA]()}
 	flat := fittest.Fit[*DCAModel](t, l, x, set)
 	var err error
 	if l.Kernel, err = kernel.Parse("linear"); err != nil {
@@ -163,7 +164,7 @@ func TestDCAModesAgree(t *testing.T) {
 func TestDCAModelFile(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 40, 4, 20, 5)
 	for _, text := range []string{"", "rbf:sigma=mean"} {
-		l := DCALearner{Params: DCADefaults()}
+		l := DCALearner{Params: param.Default[DCA]()}
 		if text != "" {
 			var err error
 			if l.Kernel, err = kernel.Parse(text); err != nil {
@@ -220,7 +221,7 @@ func TestDCABadInput(t *testing.T) {
 		"one place": {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set},
 		"rows":      {nothing, x.Select([]int{1, 2}), set},
 	} {
-		l := DCALearner{Params: DCADefaults()}
+		l := DCALearner{Params: param.Default[DCA]()}
 		c.change(&l.Params)
 		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
@@ -230,14 +231,14 @@ func TestDCABadInput(t *testing.T) {
 	for i := range 40 {
 		twins.Row(i)[2] = 7
 	}
-	fittest.Fit[*DCAModel](t, DCALearner{Params: DCADefaults()}, twins, set)
+	fittest.Fit[*DCAModel](t, DCALearner{Params: param.Default[DCA]()}, twins, set)
 	wide, _, few := enginetest.Bands(t, 60, 10000, 30, 7)
-	if m := fittest.Fit[*DCAModel](t, DCALearner{Params: DCADefaults()}, wide, few); m.Dim() > 59 {
+	if m := fittest.Fit[*DCAModel](t, DCALearner{Params: param.Default[DCA]()}, wide, few); m.Dim() > 59 {
 		t.Errorf("%d dimensions of 60 points", m.Dim())
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (DCALearner{Params: DCADefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+	if _, err := (DCALearner{Params: param.Default[DCA]()}).Fit(done, eng, x, set); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}

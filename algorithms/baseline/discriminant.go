@@ -15,7 +15,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/traceratio"
 )
@@ -50,7 +49,7 @@ var DCAAbout = algorithms.About{
 // In kernel mode the coordinates are those in the principal directions of all points in the feature
 // space.
 //
-// The fields are the parameters of the method. [DCADefaults] returns the defaults.
+// The fields are the parameters of the method.
 type DCA struct {
 	Dims int `json:"dims" param:"dims" zero:"all in which the means of cannot-linked chunklets vary" help:"number of directions"`
 	// EpsRel is added to C_w, in units of its mean eigenvalue in these directions.
@@ -58,9 +57,6 @@ type DCA struct {
 	// RankTol also applies to the eigenvalues of C_b.
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a direction counts as constant"`
 }
-
-// DCADefaults returns all directions.
-func DCADefaults() DCA { return param.Default[DCA]() }
 
 // DCAModel is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and
 // Distances, documented at [algorithms.Model], cost 2 d Dim flops per point in linear mode. In

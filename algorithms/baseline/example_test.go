@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -30,7 +31,7 @@ func ExampleRCA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := (&baseline.RCALearner{Params: baseline.RCADefaults()}).Fit(ctx, eng, x, pairs)
+	model, err := (&baseline.RCALearner{Params: param.Default[baseline.RCA]()}).Fit(ctx, eng, x, pairs)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func ExampleXRCA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	params := baseline.XRCADefaults()
+	params := param.Default[baseline.XRCA]()
 	params.EpsRel = 1e-4 // for features of different scales
 	model, err := baseline.XRCALearner{Params: params}.Fit(ctx, eng, x, pairs)
 	if err != nil {
@@ -127,7 +128,7 @@ func ExampleDCA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := baseline.DCALearner{Params: baseline.DCADefaults()}.Fit(ctx, eng, x, pairs)
+	model, err := baseline.DCALearner{Params: param.Default[baseline.DCA]()}.Fit(ctx, eng, x, pairs)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func ExampleMMC() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	params := baseline.MMCDefaults()
+	params := param.Default[baseline.MMC]()
 	params.EpsRel = 1e-3 // for features of different scales
 	model, err := baseline.MMCLearner{Params: params}.Fit(ctx, eng, x, pairs)
 	if err != nil {
@@ -187,7 +188,7 @@ func ExampleLMNN() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	params := baseline.LMNNDefaults()
+	params := param.Default[baseline.LMNN]()
 	params.Rank = 0 // all directions: there are two
 	model, err := baseline.LMNNLearner{Params: params}.Fit(ctx, eng, x, pairs)
 	if err != nil {
@@ -218,7 +219,7 @@ func ExampleNCA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	params := baseline.NCADefaults()
+	params := param.Default[baseline.NCA]()
 	params.Rank = 0 // all directions: there are two
 	model, err := baseline.NCALearner{Params: params}.Fit(ctx, eng, x, pairs)
 	if err != nil {
@@ -246,7 +247,7 @@ func ExampleLSML() {
 		log.Fatal(err)
 	}
 	lesson := algorithms.Lesson{Quadruplets: []links.Quadruplet{{I: 0, J: 1, K: 0, L: 3}}}
-	learner := baseline.LSMLLearner{Params: baseline.LSMLDefaults(), Lesson: lesson}
+	learner := baseline.LSMLLearner{Params: param.Default[baseline.LSML](), Lesson: lesson}
 	model, err := learner.Fit(ctx, eng, x, none)
 	if err != nil {
 		log.Fatal(err)
@@ -277,7 +278,7 @@ func ExampleSCML() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := baseline.SCMLLearner{Params: baseline.SCMLDefaults()}.Fit(ctx, eng, x, classes)
+	model, err := baseline.SCMLLearner{Params: param.Default[baseline.SCML]()}.Fit(ctx, eng, x, classes)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -303,7 +304,7 @@ func ExampleLFDA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	params := baseline.LFDADefaults()
+	params := param.Default[baseline.LFDA]()
 	params.Dims, params.Neighbors, params.Scaling = 1, 2, baseline.LFDAOrthonormalized
 	model, err := baseline.LFDALearner{Params: params}.Fit(ctx, eng, x, classes)
 	if err != nil {
@@ -329,7 +330,7 @@ func ExampleSDML() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	params := baseline.SDMLDefaults()
+	params := param.Default[baseline.SDML]()
 	params.Sparsity = 0.1
 	model, err := baseline.SDMLLearner{Params: params}.Fit(ctx, eng, x, pairs)
 	if err != nil {
@@ -381,7 +382,7 @@ func ExampleCovariance() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := baseline.CovarianceLearner{Params: baseline.CovarianceDefaults()}.Fit(ctx, eng, x, none)
+	model, err := baseline.CovarianceLearner{Params: param.Default[baseline.Covariance]()}.Fit(ctx, eng, x, none)
 	if err != nil {
 		log.Fatal(err)
 	}

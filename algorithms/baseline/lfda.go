@@ -15,7 +15,6 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/param"
 )
 
 // LFDAAbout describes the method.
@@ -60,7 +59,7 @@ const (
 // root of v (weighted: rows with v > 0, or only the first one), or made orthonormal
 // (orthonormalized).
 //
-// The fields are the parameters of the method. [LFDADefaults] returns the defaults.
+// The fields are the parameters of the method.
 type LFDA struct {
 	Dims      int         `json:"dims" param:"dims" zero:"all" help:"number of directions, those that separate classes best"`
 	Neighbors int         `json:"neighbors" param:"neighbors" default:"7" range:">= 1" help:"the distance to this neighbor in the class is the local scale; fewer in smaller classes"`
@@ -68,9 +67,6 @@ type LFDA struct {
 	EpsRel    float64     `json:"eps_rel" param:"eps_rel" default:"0.001" range:"> 0, <= 1e15" help:"regularization relative to the mean local variance within classes"`
 	RankTol   float64     `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
-
-// LFDADefaults returns all directions, weighted.
-func LFDADefaults() LFDA { return param.Default[LFDA]() }
 
 // LFDAModel is a fitted metric, a linear map. It is immutable and safe for concurrent use.
 type LFDAModel = fitted.Model[LFDA]

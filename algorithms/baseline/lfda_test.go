@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
@@ -26,7 +27,7 @@ const eps = 0x1p-52
 
 // lfdaWith returns the default parameters with a change.
 func lfdaWith(change func(p *LFDA)) LFDA {
-	p := LFDADefaults()
+	p := param.Default[LFDA]()
 	change(&p)
 	return p
 }
@@ -302,7 +303,7 @@ func TestLFDANoDirection(t *testing.T) {
 		[]links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Must),
 			links.NewLink(4, 5, links.Cannot)})
 	eng := enginetest.New(t, 1)
-	m, err := LFDALearner{Params: LFDADefaults()}.Fit(t.Context(), eng, x, set)
+	m, err := LFDALearner{Params: param.Default[LFDA]()}.Fit(t.Context(), eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,16 +355,16 @@ func TestLFDABadInput(t *testing.T) {
 	for i := range 40 { // a constant column
 		twins.Row(i)[2] = 7
 	}
-	if w := lfdaFitted(t, eng, LFDADefaults(), twins, set); w.Rows > 3 {
+	if w := lfdaFitted(t, eng, param.Default[LFDA](), twins, set); w.Rows > 3 {
 		t.Errorf("%d dimensions of 3 features that vary", w.Rows)
 	}
 	wide, _, few := enginetest.Bands(t, 60, 1000, 30, 7)
-	if w := lfdaFitted(t, eng, LFDADefaults(), wide, few); w.Rows > 59 {
+	if w := lfdaFitted(t, eng, param.Default[LFDA](), wide, few); w.Rows > 59 {
 		t.Errorf("%d dimensions of 60 points", w.Rows)
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (LFDALearner{Params: LFDADefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+	if _, err := (LFDALearner{Params: param.Default[LFDA]()}).Fit(done, eng, x, set); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}

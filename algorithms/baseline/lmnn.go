@@ -15,7 +15,6 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/param"
 )
 
 // LMNNAbout describes the method.
@@ -55,7 +54,7 @@ var LMNNAbout = algorithms.About{
 //
 // Points without links affect only the principal directions.
 //
-// The fields are the parameters of the method. [LMNNDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type LMNN struct {
 	// Neighbors is smaller in small classes.
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"3" range:">= 1" help:"number of target neighbors of a point"`
@@ -71,10 +70,6 @@ type LMNN struct {
 
 // LMNNRankEighth, as Params.Rank, means an eighth of the linked points, rounded up.
 const LMNNRankEighth = linear.RankEighth
-
-// LMNNDefaults returns 3 target neighbors, equal weights, and as many dimensions as there are
-// directions.
-func LMNNDefaults() LMNN { return param.Default[LMNN]() }
 
 // LMNNLearner learns from n dense points of d features: points joined by must-links belong to one
 // class, and classes joined by a cannot-link are different. The result has the type *[LMNNModel].

@@ -23,6 +23,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/internal/racetest"
@@ -30,7 +31,7 @@ import (
 
 // wholeSpace returns parameters that learn in all directions.
 func wholeSpace() LMNN {
-	p := LMNNDefaults()
+	p := param.Default[LMNN]()
 	p.Rank = 0
 	return p
 }
@@ -312,7 +313,7 @@ func TestLMNNNeighborsGetBetter(t *testing.T) {
 		train[i], rest[i] = i, 300+i
 	}
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	m := fit(t, x.Select(train).(*points.Dense), fromLabels(t, labels[:300]), LMNNDefaults())
+	m := fit(t, x.Select(train).(*points.Dense), fromLabels(t, labels[:300]), param.Default[LMNN]())
 	accuracy := func(known, asked blas.Matrix) float64 {
 		found, err := neighbors.Classify(ctx, eng, known, labels[:300], asked, 3)
 		if err != nil {
@@ -373,7 +374,7 @@ func TestLMNNNoImpostors(t *testing.T) {
 
 func TestLMNNWorkersAndUnits(t *testing.T) {
 	x, labels := labeled(200, 9, 4, 1, 2)
-	set, p := fromLabels(t, labels), LMNNDefaults()
+	set, p := fromLabels(t, labels), param.Default[LMNN]()
 	p.Tol = 1e-6
 	var files [][]byte
 	var objectives []float64
@@ -400,7 +401,7 @@ func TestLMNNWorkersAndUnits(t *testing.T) {
 
 func TestLMNNModelFile(t *testing.T) {
 	x, labels := labeled(40, 4, 2, 1, 9)
-	m := fit(t, x, fromLabels(t, labels), LMNNDefaults())
+	m := fit(t, x, fromLabels(t, labels), param.Default[LMNN]())
 	f := &model.File{}
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
@@ -492,7 +493,7 @@ func TestLMNNBadInput(t *testing.T) {
 	if d := fit(t, wide, fromLabels(t, names), wholeSpace()).Dim(); d != 19 {
 		t.Errorf("20 points of 300 features: %d dimensions, want 19", d)
 	}
-	if d := fit(t, wide, fromLabels(t, names), LMNNDefaults()).Dim(); d != 3 {
+	if d := fit(t, wide, fromLabels(t, names), param.Default[LMNN]()).Dim(); d != 3 {
 		t.Errorf("20 points of 300 features: %d dimensions by default, want 3", d)
 	}
 }

@@ -17,12 +17,13 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func tight() LSMLLearner {
-	l := LSMLLearner{Params: LSMLDefaults(), Seed: 1}
+	l := LSMLLearner{Params: param.Default[LSML](), Seed: 1}
 	l.Params.Tol = 1e-13
 	return l
 }

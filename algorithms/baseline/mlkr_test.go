@@ -20,6 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/propertytest"
@@ -61,7 +62,7 @@ func ofTargets(p MLKR, y []float64) MLKRLearner {
 func mlkrFitted(t enginetest.Fataler, eng *engine.Engine, change func(p *MLKR), x *points.Dense,
 	y []float64) *MLKRModel {
 	t.Helper()
-	p := MLKRDefaults()
+	p := param.Default[MLKR]()
 	change(&p)
 	return fittest.On[*MLKRModel](t, eng, ofTargets(p, y), x, enginetest.Links(t, x.N, nil))
 }
@@ -334,7 +335,7 @@ func TestMLKRBadInput(t *testing.T) {
 			"all points are equal"},
 		"rows": {defaults, x.Select([]int{1, 2}), y, "number of rows that the links refer to"},
 	} {
-		p := MLKRDefaults()
+		p := param.Default[MLKR]()
 		c.change(&p)
 		_, err := ofTargets(p, c.targets).Fit(ctx, eng, c.x, noLinks(t, 40))
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.text) {
@@ -343,7 +344,7 @@ func TestMLKRBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := ofTargets(MLKRDefaults(), y).Fit(done, eng, x, noLinks(t, 40)); !errors.Is(err,
+	if _, err := ofTargets(param.Default[MLKR](), y).Fit(done, eng, x, noLinks(t, 40)); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
@@ -387,7 +388,7 @@ func TestMLKROddInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	linked, err := ofTargets(MLKRDefaults(), y).Fit(context.Background(), eng, x, set)
+	linked, err := ofTargets(param.Default[MLKR](), y).Fit(context.Background(), eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}

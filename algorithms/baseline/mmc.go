@@ -14,7 +14,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
@@ -59,7 +58,7 @@ var MMCAbout = algorithms.About{
 // instead of lambda_max), and the search stops by this bound. A diagonal A is found by Newton steps
 // on the weights that are not 0, which are few.
 //
-// The fields are the parameters of the method. [MMCDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type MMC struct {
 	Diagonal bool `json:"diagonal" param:"diagonal" help:"true learns one weight per feature, not a matrix"`
 	// EpsRel has a default for features of similar scales. If some scales are much larger than
@@ -69,9 +68,6 @@ type MMC struct {
 	Tol     float64 `json:"tol" param:"tol" default:"0.0001" range:"> 0" help:"the search stops at this relative distance to the optimum"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of iterations"`
 }
-
-// MMCDefaults returns a full matrix.
-func MMCDefaults() MMC { return param.Default[MMC]() }
 
 // MMCModel is a fitted metric. The objective is the sum of the distances of cannot-linked points,
 // scaled so that the sum of the squared distances of must-linked points, with eps, is 1; it rises.

@@ -19,18 +19,19 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // mmcFitted fits with the defaults and a change of them.
-var mmcFitted = fittest.Changed[*MMCModel](learner.New[MMC], MMCDefaults())
+var mmcFitted = fittest.Changed[*MMCModel](learner.New[MMC], param.Default[MMC]())
 
 // TestMMCGradient compares the gradient with differences.
 func TestMMCGradient(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, _, set := enginetest.Bands(rt, 40, 4, 20, rapid.Uint64().Draw(rt, "seed"))
-		p, _, err := MMCDefaults().frame(context.Background(), enginetest.New(rt, 0), x, set)
+		p, _, err := param.Default[MMC]().frame(context.Background(), enginetest.New(rt, 0), x, set)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -64,7 +65,7 @@ func TestMMCWeights(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 4
 		x, _, set := enginetest.Bands(rt, 40, d, 20, rapid.Uint64().Draw(rt, "seed"))
-		l := MMCLearner{Params: MMCDefaults()}
+		l := MMCLearner{Params: param.Default[MMC]()}
 		l.Params.Diagonal = true
 		p, _, err := l.Params.frame(context.Background(), enginetest.New(rt, 0), x, set)
 		if err != nil {
@@ -163,7 +164,7 @@ func TestMMCOptimum(t *testing.T) {
 		change := func(p *MMC) {
 			p.EpsRel, p.Tol, p.Diagonal = 0, 1e-7, rapid.Bool().Draw(rt, "diagonal")
 		}
-		l := MMCLearner{Params: MMCDefaults()}
+		l := MMCLearner{Params: param.Default[MMC]()}
 		change(&l.Params)
 		m := mmcFitted(rt, func(p *MMC) { *p = l.Params }, x, set)
 		if got := objective(rt, m, x, set); math.Abs(got-m.Objective()) > 1e-9*got {
@@ -347,7 +348,7 @@ func TestMMCBadInput(t *testing.T) {
 		"diagonal too": {func(p *MMC) { p.Diagonal = true }, same, set},
 		"rows":         {nothing, x.Select([]int{1, 2}), set},
 	} {
-		l := MMCLearner{Params: MMCDefaults()}
+		l := MMCLearner{Params: param.Default[MMC]()}
 		c.change(&l.Params)
 		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
@@ -378,7 +379,7 @@ func TestMMCBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (MMCLearner{Params: MMCDefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+	if _, err := (MMCLearner{Params: param.Default[MMC]()}).Fit(done, eng, x, set); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -20,7 +21,7 @@ func TestMMCNewtonSteps(t *testing.T) {
 		const d = 12
 		ctx := context.Background()
 		x, _, set := enginetest.Bands(rt, 60, d, 40, rapid.Uint64().Draw(rt, "seed"))
-		params := MMCDefaults()
+		params := param.Default[MMC]()
 		params.Diagonal = true
 		p, _, err := params.frame(ctx, enginetest.New(rt, 1), x, set)
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
@@ -17,9 +19,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"pgregory.net/rapid"
 )
 
 // bands returns points of three classes, and links that state all classes.
@@ -34,7 +36,7 @@ func bands(t enginetest.Fataler, n, d int, seed uint64) (*points.Dense, []string
 }
 
 // ncaFitted fits with the defaults and a change of them.
-var ncaFitted = fittest.Changed[*NCAModel](learner.New[NCA], NCADefaults())
+var ncaFitted = fittest.Changed[*NCAModel](learner.New[NCA], param.Default[NCA]())
 
 // TestNCAGradient compares the value with its definition, over points known to be of the same class
 // or of different ones, and the gradient with differences; with more points than a block, and with
@@ -225,7 +227,7 @@ func TestNCABadInput(t *testing.T) {
 		"one place": {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set},
 		"rows":      {nothing, x.Select([]int{1, 2}), set},
 	} {
-		l := NCALearner{Params: NCADefaults()}
+		l := NCALearner{Params: param.Default[NCA]()}
 		c.change(&l.Params)
 		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
@@ -259,7 +261,7 @@ func TestNCABadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (NCALearner{Params: NCADefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+	if _, err := (NCALearner{Params: param.Default[NCA]()}).Fit(done, eng, x, set); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}

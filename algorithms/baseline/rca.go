@@ -16,7 +16,6 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -53,7 +52,7 @@ var RCAAbout = algorithms.About{
 // The kernel counterpart is package krca; with a linear kernel it learns the same inner product, up
 // to the dropped directions.
 //
-// The fields are the parameters of the method. [RCADefaults] returns the defaults.
+// The fields are the parameters of the method.
 type RCA struct {
 	// EpsRel: small values give the method as published.
 	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"1e-06" range:"> 0, <= 1e15" help:"regularization relative to the mean within-group variance"`
@@ -90,9 +89,6 @@ func (s Shrinkage) regularized(epsRel float64, q int, chunklets [][]int) (relati
 	relative = float64(q) / float64(must)
 	return relative, math.Sqrt(1 + relative) // 1/(1-a) = 1 + q/m
 }
-
-// RCADefaults returns eps_rel = 1e-6, all dimensions, rank_tol = 1e-10 and robust.
-func RCADefaults() RCA { return param.Default[RCA]() }
 
 // RCALearner fits linear RCA: it learns from n dense points of d features and the must-links
 // between them. Cannot-links only show which must-links are wrong, with Params.Robust. The result
@@ -311,16 +307,13 @@ var XRCAAbout = algorithms.About{
 // is the matrix of the metric. It has the rank of S. Without the second step the method is relevant
 // component analysis.
 //
-// The fields are the parameters of the method. [XRCADefaults] returns the defaults.
+// The fields are the parameters of the method.
 type XRCA struct {
 	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"0.3" range:"> 0, <= 1e15" help:"regularization relative to the mean within-group variance"`
 	Dims    int     `json:"dims" param:"dims" zero:"all" help:"number of directions, those in which cannot-links differ most"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 	Shrinkage
 }
-
-// XRCADefaults returns all directions.
-func XRCADefaults() XRCA { return param.Default[XRCA]() }
 
 // XRCAModel is a fitted metric, a linear map.
 type XRCAModel = fitted.Model[XRCA]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -28,11 +29,11 @@ func TestRCABothWaysAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	short := &RCALearner{Params: RCADefaults()}
+	short := &RCALearner{Params: param.Default[RCA]()}
 	if _, ok, err := short.Params.direct(ctx, eng, x, set.Chunklets()); err != nil || !ok {
 		t.Fatalf("the short way is not taken (%v)", err)
 	}
-	long := &RCALearner{Params: RCADefaults()}
+	long := &RCALearner{Params: param.Default[RCA]()}
 	long.Params.Dims = 5 // as many as there are: none is left out
 	if _, ok, _ := long.Params.direct(ctx, eng, x, set.Chunklets()); ok {
 		t.Fatal("the long way is not taken")

@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -129,7 +130,7 @@ func inverse(m [][]float64) [][]float64 {
 // covariance I, up to eps/(c + eps).
 func TestRCAEmbeddingIsWhiteWithinChunklets(t *testing.T) {
 	x, set := rcaProblem(t, 120, 6, 1)
-	p := baseline.RCADefaults()
+	p := param.Default[baseline.RCA]()
 	p.EpsRel = 1e-13
 	y, err := rcaFit(t, x, set, p).Embed(context.Background(), enginetest.New(t, 0), x)
 	if err != nil {
@@ -152,7 +153,7 @@ func TestRCAEmbeddingIsWhiteWithinChunklets(t *testing.T) {
 // by definition.
 func TestRCATransformIsInverseRoot(t *testing.T) {
 	x, set := rcaProblem(t, 120, 5, 2)
-	p := baseline.RCADefaults()
+	p := param.Default[baseline.RCA]()
 	p.EpsRel = 1e-2
 	w, _ := rcaFit(t, x, set, p).Transform()
 	c := within(x.Data, x.D, set.Chunklets())
@@ -190,7 +191,7 @@ func TestRCAConstantAndCollinearColumnsDropOut(t *testing.T) {
 		data[i*d+5] = row[0] - 2*row[1]
 	}
 	wide := dense(t, x.N, d, data)
-	p := baseline.RCADefaults()
+	p := param.Default[baseline.RCA]()
 	p.EpsRel = 1e-12 // negligible: a larger value would regularize two different bases
 	narrow, widened := rcaFit(t, x, set, p), rcaFit(t, wide, set, p)
 	if widened.Dim() != 4 {
@@ -220,7 +221,7 @@ func distances(t *testing.T, m algorithms.Model, x points.Points, pairs [][2]int
 // stay white.
 func TestRCAReducedDimensionIsTheDiscriminant(t *testing.T) {
 	x, set := rcaProblem(t, 200, 5, 4)
-	p := baseline.RCADefaults()
+	p := param.Default[baseline.RCA]()
 	p.EpsRel, p.Dims = 1e-13, 2
 	m := rcaFit(t, x, set, p)
 	w, mean := m.Transform()
@@ -263,7 +264,7 @@ func TestRCAReducedDimensionIsTheDiscriminant(t *testing.T) {
 
 func TestRCAEncodeDecodeKeepsEveryBit(t *testing.T) {
 	x, set := rcaProblem(t, 60, 4, 5)
-	m := rcaFit(t, x, set, baseline.RCADefaults())
+	m := rcaFit(t, x, set, param.Default[baseline.RCA]())
 	var f model.File
 	if err := m.Encode(&f); err != nil {
 		t.Fatal(err)
@@ -302,17 +303,17 @@ func TestRCABadInput(t *testing.T) {
 		"eps_rel=NaN":  {x, set, baseline.RCA{EpsRel: math.NaN()}},
 		"dims<0":       {x, set, baseline.RCA{EpsRel: 1, Dims: -1}},
 		"rank_tol=1":   {x, set, baseline.RCA{EpsRel: 1, RankTol: 1}},
-		"no must-link": {x, noLinks, baseline.RCADefaults()},
-		"NaN":          {&points.Dense{N: 20, D: 3, Data: nan}, set, baseline.RCADefaults()},
+		"no must-link": {x, noLinks, param.Default[baseline.RCA]()},
+		"NaN":          {&points.Dense{N: 20, D: 3, Data: nan}, set, param.Default[baseline.RCA]()},
 		"equal points": {&points.Dense{N: 20, D: 3, Data: make([]float64, 60)}, set,
-			baseline.RCADefaults()},
+			param.Default[baseline.RCA]()},
 		"equal chunklet": {&points.Dense{N: 20, D: 1, Data: append([]float64{1, 1}, make([]float64, 18)...)},
-			pair, baseline.RCADefaults()},
+			pair, param.Default[baseline.RCA]()},
 		"too large": {&points.Dense{N: 20, D: 1,
-			Data: append([]float64{1e200, -1e200}, make([]float64, 18)...)}, pair, baseline.RCADefaults()},
-		"no values": {&points.CSR{N: 20, D: 3, Start: make([]int, 21)}, set, baseline.RCADefaults()},
+			Data: append([]float64{1e200, -1e200}, make([]float64, 18)...)}, pair, param.Default[baseline.RCA]()},
+		"no values": {&points.CSR{N: 20, D: 3, Start: make([]int, 21)}, set, param.Default[baseline.RCA]()},
 		"sequences": {&points.Sequences{Alphabet: "AB", Start: make([]int, 21)}, set,
-			baseline.RCADefaults()},
+			param.Default[baseline.RCA]()},
 	} {
 		_, err := (&baseline.RCALearner{Params: c.p}).Fit(context.Background(), enginetest.New(t, 0), c.x,
 			c.set)
@@ -345,7 +346,7 @@ func TestRCARobust(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dims := range []int{0, 2} {
-		robust := baseline.RCADefaults()
+		robust := param.Default[baseline.RCA]()
 		robust.Dims = dims
 		plain := robust
 		plain.Robust = false
@@ -373,7 +374,7 @@ func ExampleRCA_fit() {
 	x, _ := points.NewDense(4, 2, []float64{0, -3, 0.1, 3, 1, -2, 0.9, 4})
 	set, _ := links.FromChunklets(4, [][]int{{0, 1}, {2, 3}})
 	eng, _ := engine.New(engine.Options{})
-	m, err := (&baseline.RCALearner{Params: baseline.RCADefaults()}).Fit(context.Background(), eng, x, set)
+	m, err := (&baseline.RCALearner{Params: param.Default[baseline.RCA]()}).Fit(context.Background(), eng, x, set)
 	if err != nil {
 		fmt.Println(err)
 		return

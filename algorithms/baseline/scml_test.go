@@ -20,12 +20,13 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-func seeded() SCMLLearner { return SCMLLearner{Params: SCMLDefaults(), Seed: 1} }
+func seeded() SCMLLearner { return SCMLLearner{Params: param.Default[SCML](), Seed: 1} }
 
 // distance returns the squared distance of M, computed by the map.
 func distance(w blas.Matrix, x *points.Dense, i, j int) (sum float64) {

@@ -14,7 +14,6 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
@@ -65,7 +64,7 @@ const (
 // unless sparsity is large enough for a solution. lambda is sparsity times the mean of the diagonal
 // of M0^-1, so that neither depends on the units of the features or the number of links.
 //
-// The fields are the parameters of the method. [SDMLDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type SDML struct {
 	Prior    SDMLPrior `json:"prior" param:"prior" default:"identity" choices:"identity,covariance (its inverse)" help:"metric that the learned one stays close to"`
 	Balance  float64   `json:"balance" param:"balance" default:"0.95" range:">= 0" help:"weight of the links; below 1 there is always a solution"`
@@ -73,9 +72,6 @@ type SDML struct {
 	Tol      float64   `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"the fit stops at this duality gap per feature"`
 	MaxIter  int       `json:"max_iter" param:"max_iter" default:"500" range:">= 1" help:"maximum number of sweeps over the features"`
 }
-
-// SDMLDefaults returns a weight of the links near the limit, and the identity as the prior.
-func SDMLDefaults() SDML { return param.Default[SDML]() }
 
 // SDMLModel is a fitted metric: M = W'W for the upper triangular W of its map. The objective is
 // that of the comment of [SDML], with P divided by the mean of the diagonal of M0^-1. It is

@@ -17,13 +17,14 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // sdmlWith returns the default parameters with a change.
 func sdmlWith(change func(p *SDML)) SDML {
-	p := SDMLDefaults()
+	p := param.Default[SDML]()
 	change(&p)
 	return p
 }
@@ -282,7 +283,7 @@ func TestSDMLBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (SDMLLearner{Params: SDMLDefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+	if _, err := (SDMLLearner{Params: param.Default[SDML]()}).Fit(done, eng, x, set); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/param"
 )
 
 // NCAAbout describes the method.
@@ -54,7 +53,7 @@ var NCAAbout = algorithms.About{
 // products of blocks of rows. It needs memory for some hundred rows of probabilities, not for n^2
 // differences.
 //
-// The fields are the parameters of the method. [NCADefaults] returns the defaults.
+// The fields are the parameters of the method.
 type NCA struct {
 	Dims int `json:"dims" param:"dims" zero:"as many as there are directions" help:"number of dimensions of the map"`
 	// Rank limits overfitting.
@@ -68,9 +67,6 @@ type NCA struct {
 
 // NCARankEighth, as Params.Rank, means an eighth of the linked points, rounded up.
 const NCARankEighth = linear.RankEighth
-
-// NCADefaults returns a map of as many directions as an eighth of the linked points.
-func NCADefaults() NCA { return param.Default[NCA]() }
 
 // NCAModel is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point
 // of the same class; its trace has the best value so far.
@@ -232,7 +228,7 @@ var MLKRAbout = algorithms.About{
 // explains most. The best result is kept. [linear.SoftmaxProblem] documents the cost of
 // an evaluation.
 //
-// The fields are the parameters of the method. [MLKRDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type MLKR struct {
 	Dims    int     `json:"dims" param:"dims" zero:"as many as there are directions" help:"number of dimensions of the map"`
 	Rank    int     `json:"rank" param:"rank" zero:"all" help:"number of leading principal directions in which the map is learned"`
@@ -242,15 +238,12 @@ type MLKR struct {
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"maximum number of iterations from each start"`
 }
 
-// MLKRDefaults returns a map of all directions.
-func MLKRDefaults() MLKR { return param.Default[MLKR]() }
-
 // MLKRModel is a fitted metric. The objective, at most 1, is the share of the variance of the
 // targets that leave-one-out kernel regression explains; its trace has the best value so far.
 type MLKRModel = fitted.Traced[MLKR]
 
 // MLKRLearner learns from n dense points of d features and the n targets of its lesson. Links are
-// ignored with a notice. The zero value does not work: Params come from [MLKRDefaults]. The result
+// ignored with a notice. The zero value does not work: Params come from param.Default. The result
 // has the type *[MLKRModel].
 //
 // Errors are those of [learner.Learner.Fit]. No targets, targets that are not finite, all equal or

@@ -16,7 +16,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -176,14 +175,11 @@ var CovarianceAbout = algorithms.About{
 // so that squared distances are (x - y)' S^+ (x - y) for the covariance S of the points. Directions
 // with a variance up to rank_tol times the largest are dropped.
 //
-// The fields are the parameters of the method. [CovarianceDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type Covariance struct {
 	Dims    int     `json:"dims" param:"dims" zero:"all" help:"number of directions, those of largest variance"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
-
-// CovarianceDefaults returns all directions with nonzero variance.
-func CovarianceDefaults() Covariance { return param.Default[Covariance]() }
 
 // CovarianceModel is a fitted metric, a linear map.
 type CovarianceModel = fitted.Model[Covariance]

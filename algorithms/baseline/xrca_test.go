@@ -17,12 +17,13 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // xrcaFitted fits with the defaults and a change of them.
-var xrcaFitted = fittest.Changed[*XRCAModel](learner.New[XRCA], XRCADefaults())
+var xrcaFitted = fittest.Changed[*XRCAModel](learner.New[XRCA], param.Default[XRCA]())
 
 // TestXRCAMetric checks that the matrix of the metric is C^-1 S C^-1, C with eps, of the raw
 // features.
@@ -140,7 +141,7 @@ func TestXRCABadInput(t *testing.T) {
 		"one place": {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set},
 		"rows":      {nothing, x.Select([]int{1, 2}), set},
 	} {
-		l := XRCALearner{Params: XRCADefaults()}
+		l := XRCALearner{Params: param.Default[XRCA]()}
 		c.change(&l.Params)
 		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
@@ -156,7 +157,7 @@ func TestXRCABadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (XRCALearner{Params: XRCADefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+	if _, err := (XRCALearner{Params: param.Default[XRCA]()}).Fit(done, eng, x, set); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}

@@ -51,7 +51,6 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -69,13 +68,10 @@ var About = algorithms.About{
 	Pairwise:        true,
 }
 
-// Params are the parameters of the method. [DefaultParams] returns the defaults.
+// Params are the parameters of the method.
 type Params struct {
 	Dims int `json:"dims" param:"dims" range:">= 1" zero:"their defaults" help:"maximum number of directions of lleratio, and of krca"`
 }
-
-// DefaultParams returns the default directions of the members.
-func DefaultParams() Params { return param.Default[Params]() }
 
 // Rules describes the method and the input that it requires.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.AnyLinks} }

@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -28,7 +29,7 @@ func TestSideBySide(t *testing.T) {
 	fresh, _, _ := enginetest.Blobs(t, 20, 4, 5, 9)
 	eng := enginetest.New(t, 2)
 	for _, dims := range []int{0, 2} {
-		p := DefaultParams()
+		p := param.Default[Params]()
 		p.Dims = dims
 		m := fittest.Fit[*Model](t, blender(p), x, set)
 		y := [2]blas.Matrix{embedded(t, m, x), embedded(t, m, fresh)}
@@ -113,7 +114,7 @@ func TestWrongLinks(t *testing.T) {
 		list []links.Link
 		want bool
 	}{"right": {list[:len(list)-1], false}, "wrong": {list, true}} {
-		m := fittest.Fit[*Model](t, blender(DefaultParams()), x, enginetest.Links(t, x.N, c.list))
+		m := fittest.Fit[*Model](t, blender(param.Default[Params]()), x, enginetest.Links(t, x.N, c.list))
 		notices := strings.Join(m.Status().Notices, "\n")
 		if got := strings.Contains(notices, "krca left out 1 of 61 must-links"); got != c.want {
 			t.Errorf("%s links: a must-link is left out: %v, want %v\n%s", name, got, c.want, notices)
@@ -137,7 +138,7 @@ func TestLeftOut(t *testing.T) {
 		"many links":   {200, 101, nil, "lleratio,krca,krca > npkl,npkl > krca"},
 		"three links":  {2, 1, nil, "lleratio,krca,krca > npkl,gml,npkl > krca"},
 	} {
-		m := fittest.Fit[*Model](t, blender(DefaultParams()), x,
+		m := fittest.Fit[*Model](t, blender(param.Default[Params]()), x,
 			enginetest.Drawn(t, labels, c.must, c.cannot, 4))
 		notices := strings.Join(m.Status().Notices, "\n")
 		for method := range kinds() {
@@ -160,7 +161,7 @@ func TestLeftOut(t *testing.T) {
 		}
 	}
 	eng := enginetest.New(t, 1)
-	if _, err := blender(DefaultParams()).Fit(t.Context(), eng, x,
+	if _, err := blender(param.Default[Params]()).Fit(t.Context(), eng, x,
 		enginetest.Links(t, x.N, nil)); !fault.IsInput(err) {
 		t.Errorf("without links: error %v, want one of the input", err)
 	}
@@ -202,7 +203,7 @@ func TestAddLinks(t *testing.T) {
 func TestWeight(t *testing.T) {
 	x, labels, _ := enginetest.Blobs(t, 40, 3, 5, 2)
 	for _, links := range []int{15, 30, 120} {
-		m := fittest.Fit[*Model](t, blender(DefaultParams()), x,
+		m := fittest.Fit[*Model](t, blender(param.Default[Params]()), x,
 			enginetest.Drawn(t, labels, links/2, links-links/2, 4))
 		y, first := embedded(t, m, x), 0
 		for _, s := range m.stages {
@@ -226,7 +227,7 @@ func TestWeight(t *testing.T) {
 // cannot be used is refused.
 func TestFile(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 40, 3, 20, 1)
-	m := fittest.Fit[*Model](t, blender(DefaultParams()), x, set)
+	m := fittest.Fit[*Model](t, blender(param.Default[Params]()), x, set)
 	back := enginetest.Reread(t, m, Decode)
 	eng := enginetest.New(t, 1)
 	fresh, _, _ := enginetest.Blobs(t, 10, 3, 2, 7)

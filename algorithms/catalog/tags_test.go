@@ -59,7 +59,7 @@ func TestTagsAreTheConstants(t *testing.T) {
 	if got := kbeta.DefaultParams().Rank; got != kbeta.RankRoot {
 		t.Errorf("kbeta: rank=root is %d", got)
 	}
-	if got := baseline.LMNNDefaults().Rank; got != baseline.LMNNRankEighth {
+	if got := param.Default[baseline.LMNN]().Rank; got != baseline.LMNNRankEighth {
 		t.Errorf("lmnn: rank=eighth is %d", got)
 	}
 	if got := lleratio.DefaultParams().Alpha; got != lleratio.AlphaByDimension {

@@ -46,7 +46,6 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/solvers/traceratio"
 )
 
@@ -65,16 +64,13 @@ var About = algorithms.About{
 	Pairwise:        true,
 }
 
-// Params are the parameters of the method. [DefaultParams] returns the defaults.
+// Params are the parameters of the method.
 type Params struct {
 	Trees   int `json:"trees" param:"trees" default:"300" range:">= 1" help:"number of trees"`
 	MinLeaf int `json:"min_leaf" param:"min_leaf" default:"1" range:">= 1" help:"smallest number of training points in a leaf"`
 	Rank    int `json:"rank" param:"rank" default:"100" range:">= 1" help:"principal coordinates of the leaves in which directions are sought"`
 	Dims    int `json:"dims" param:"dims" default:"10" zero:"the principal coordinates themselves" help:"maximum number of learned directions"`
 }
-
-// DefaultParams returns 300 trees and 10 directions.
-func DefaultParams() Params { return param.Default[Params]() }
 
 // Learner grows the trees and finds directions between their leaves. The result has the type
 // *[Model].

@@ -18,13 +18,14 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 )
 
 func forester(p Params, c algorithms.Common) algorithms.Learner { c.Seed = 1; return learner.New(p, c) }
 
-var fit = fittest.Changed[*Model](forester, DefaultParams())
+var fit = fittest.Changed[*Model](forester, param.Default[Params]())
 
 func embed(t *testing.T, m *Model, x *points.Dense) blas.Matrix {
 	t.Helper()
@@ -277,7 +278,7 @@ func TestInput(t *testing.T) {
 		"no links":              {x, enginetest.Links(t, x.N, nil), true},
 		"links of equal points": {pairs, same, true},
 	} {
-		fitted, err := forester(DefaultParams(), algorithms.Common{}).Fit(t.Context(), enginetest.New(t, 1),
+		fitted, err := forester(param.Default[Params](), algorithms.Common{}).Fit(t.Context(), enginetest.New(t, 1),
 			c.x, c.set)
 		if c.bad {
 			if !fault.IsInput(err) {
@@ -298,13 +299,13 @@ func TestInput(t *testing.T) {
 // TestMemory: more trees than memory are refused before they grow.
 func TestMemory(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 40, 3, 30, 3)
-	p := DefaultParams()
+	p := param.Default[Params]()
 	p.Trees = 1 << 40
 	_, err := forester(p, algorithms.Common{}).Fit(t.Context(), enginetest.New(t, 1), x, set)
 	if _, is := errors.AsType[*fault.MemoryError](err); !is {
 		t.Errorf("error %v, want a MemoryError", err)
 	}
-	p = DefaultParams()
+	p = param.Default[Params]()
 	_, err = forester(p, algorithms.Common{}).Fit(t.Context(),
 		enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: 20 << 10}), x, set)
 	if _, is := errors.AsType[*fault.MemoryError](err); !is {
@@ -376,7 +377,7 @@ func TestCanceled(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 40, 3, 30, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := forester(DefaultParams(), algorithms.Common{}).Fit(ctx, enginetest.New(t, 1), x,
+	if _, err := forester(param.Default[Params](), algorithms.Common{}).Fit(ctx, enginetest.New(t, 1), x,
 		set); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}

@@ -34,7 +34,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -51,15 +50,12 @@ var About = algorithms.About{
 	Pairwise:        true,
 }
 
-// Params are the parameters of the method. [DefaultParams] returns the defaults.
+// Params are the parameters of the method.
 type Params struct {
 	Base string `json:"base" param:"base" default:"lleratio" choices:"lleratio,krca,gml" help:"method that learns from each part"`
 	Size int    `json:"size" param:"size" default:"1800" range:">= 10" help:"number of links in a part, at most"`
 	Dims int    `json:"dims" param:"dims" default:"25" range:">= 1" help:"maximum number of columns of the embedding, and of each part's"`
 }
-
-// DefaultParams returns lleratio in parts of 1800 links.
-func DefaultParams() Params { return param.Default[Params]() }
 
 // Rules describes the method and the input that it requires.
 func (Params) Rules() learner.Rules {

@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -129,7 +130,7 @@ func TestMean(t *testing.T) {
 func TestOnePart(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 60, 4, 30, 3)
 	eng := enginetest.New(t, 2)
-	whole := fittest.Fit[*Model](t, divided(DefaultParams()), x, set)
+	whole := fittest.Fit[*Model](t, divided(param.Default[Params]()), x, set)
 	own, err := kinds()["lleratio"].new(0, x.N, algorithms.Common{Seed: 1}).Fit(t.Context(), eng, x, set)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
 )
@@ -212,7 +213,7 @@ func prepared(ctx context.Context, eng *engine.Engine, of kind, x ...points.Poin
 	if err != nil {
 		return nil, err
 	}
-	p := nonlinear.KPCADefaults()
+	p := param.Default[nonlinear.KPCA]()
 	p.Dims = fewFeatures
 	m, err := nonlinear.KPCALearner{Kernel: spec, Params: p}.Fit(ctx, eng, x[0], none)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/view"
 )
@@ -147,7 +148,7 @@ func huDescent(ctx context.Context, eng *engine.Engine, x points.Points, set *li
 	if err := h.run(ctx, 0, sweeps); err != nil {
 		return nil, err
 	}
-	p := nonlinear.NPKDefaults()
+	p := param.Default[nonlinear.NPK]()
 	p.Loss, p.C, p.Delta, p.Neighbors, p.Tol = loss, c, huDelta(c), huNeighbors, 1e-9
 	m, err := nonlinear.NPKLearner{Params: p, Seed: seed}.Fit(ctx, eng, x, set)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -62,7 +63,7 @@ type huRun struct {
 // learner returns the method of that name.
 func (h huTask) learner(method string) algorithms.Learner {
 	if method == huSimply {
-		p := nonlinear.SimpleNPKLDefaults()
+		p := param.Default[nonlinear.SimpleNPKL]()
 		p.Loss, p.C, p.Delta, p.Tol, p.Neighborhood = nonlinear.SimpleNPKLSquaredHinge, 1, huDelta(1), 1e-2,
 			h.around
 		return nonlinear.SimpleNPKLLearner{Params: p, Kernel: h.kernel, Seed: h.seed}

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -49,7 +50,7 @@ func huITML() huMethod {
 // huNPK is the semidefinite program, which SDPLR solves too: it takes the same weight of the links.
 func huNPK() huMethod {
 	m := huLearned("NPK", func(c float64, _ uint64, _ int) algorithms.Learner {
-		p := nonlinear.NPKDefaults()
+		p := param.Default[nonlinear.NPK]()
 		p.C, p.Delta, p.Neighbors, p.Tol = c, huDelta(c), huNeighbors, 1e-4
 		return nonlinear.NPKLearner{Params: p}
 	})
@@ -59,7 +60,7 @@ func huNPK() huMethod {
 
 func huSDPLR(name string, delta func(c float64) float64) huMethod {
 	return huLearned(name, func(c float64, seed uint64, _ int) algorithms.Learner {
-		p := nonlinear.SDPLRDefaults()
+		p := param.Default[nonlinear.SDPLR]()
 		p.C, p.Delta, p.Neighbors, p.Tol = c, delta(c), huNeighbors, 1e-4
 		return nonlinear.SDPLRLearner{Params: p, Seed: seed}
 	})
@@ -67,7 +68,7 @@ func huSDPLR(name string, delta func(c float64) float64) huMethod {
 
 func huSimpleNPKL(name string, loss npkl.Loss, delta func(c float64) float64) huMethod {
 	return huLearned(name, func(c float64, seed uint64, _ int) algorithms.Learner {
-		p := nonlinear.SimpleNPKLDefaults()
+		p := param.Default[nonlinear.SimpleNPKL]()
 		p.Loss, p.C, p.Delta, p.Neighbors = loss, c, delta(c), huNeighbors
 		p.Size, p.Tol, p.MaxIter = 0.1, 1e-2, 200
 		return nonlinear.SimpleNPKLLearner{Params: p, Seed: seed}

@@ -20,6 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/view"
@@ -292,7 +293,7 @@ func (c *luDigitsCase) eigenmaps(ctx context.Context, eng *engine.Engine) (blas.
 }
 
 func (c *luDigitsCase) colored(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
-	p := nonlinear.CMVUDefaults()
+	p := param.Default[nonlinear.CMVU]()
 	p.Neighbors, p.Rank, p.Dims = luNear, luRank, 2
 	m, err := nonlinear.CMVULearner{Params: p, Seed: c.seed}.Fit(ctx, eng, c.x, c.all)
 	if err != nil {

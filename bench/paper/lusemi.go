@@ -16,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/view"
 	"github.com/mustlink/mustlink/solvers/operator"
@@ -424,7 +425,7 @@ func luSpectral(rounds int) gml.Params {
 // learned returns the coordinates of a kernel whose weights are learned from the labeled pairs.
 func (c *luSplit) learned(ctx context.Context, eng *engine.Engine,
 	kind nonlinear.SpectralKind) (blas.Matrix, error) {
-	p := nonlinear.SpectralDefaults()
+	p := param.Default[nonlinear.Spectral]()
 	p.Kind = kind
 	return fittedEmbedding(ctx, eng, nonlinear.SpectralLearner{Params: p, Basis: c.basis, Seed: c.seed},
 		c.huLoaded, c.set)

@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/engine/score"
@@ -86,14 +87,14 @@ func soleymaniSystems() []string {
 // at most 50 windows of a quarter of the mean distance. The number of directions is left to the
 // caller.
 func rivalLLMA() nonlinear.LLMA {
-	p := nonlinear.LLMADefaults()
+	p := param.Default[nonlinear.LLMA]()
 	p.Sigma, p.Anchors, p.Neighbors, p.Lambda = "0.25mean", 50, 10, 0.2
 	return p
 }
 
 // plainRCA returns the defaults of RCA, but all must-links are used, as in the papers.
 func plainRCA() baseline.RCA {
-	p := baseline.RCADefaults()
+	p := param.Default[baseline.RCA]()
 	p.Robust = false
 	return p
 }
@@ -106,13 +107,13 @@ func soleymaniLearner(system string, d *labeled, set *links.Set, seed uint64) al
 		p.EpsRel = 1e-2
 		return &baseline.RCALearner{Params: p}
 	case "XRCA":
-		return baseline.XRCALearner{Params: baseline.XRCADefaults()}
+		return baseline.XRCALearner{Params: param.Default[baseline.XRCA]()}
 	case "DCA":
-		return baseline.DCALearner{Params: baseline.DCADefaults(), Seed: seed}
+		return baseline.DCALearner{Params: param.Default[baseline.DCA](), Seed: seed}
 	case "kernel DCA":
-		return baseline.DCALearner{Kernel: meanWidth(), Params: baseline.DCADefaults(), Seed: seed}
+		return baseline.DCALearner{Kernel: meanWidth(), Params: param.Default[baseline.DCA](), Seed: seed}
 	case "MMC":
-		return baseline.MMCLearner{Params: baseline.MMCDefaults()}
+		return baseline.MMCLearner{Params: param.Default[baseline.MMC]()}
 	case "ITML":
 		return itml.Learner{Params: itml.DefaultParams(), Seed: seed}
 	case "LLMA", "LLMA, lambda 5":
@@ -122,7 +123,7 @@ func soleymaniLearner(system string, d *labeled, set *links.Set, seed uint64) al
 		}
 		return nonlinear.LLMALearner{Params: p, Seed: seed}
 	case "klein":
-		return nonlinear.KleinLearner{Params: nonlinear.KleinDefaults(), Seed: seed}
+		return nonlinear.KleinLearner{Params: param.Default[nonlinear.Klein](), Seed: seed}
 	case "xiang":
 		return baseline.XiangLearner{Seed: seed}
 	case "krca":

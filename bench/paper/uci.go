@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/score"
 )
 
@@ -122,7 +123,7 @@ func (c uciCase) run(ctx context.Context, eng *engine.Engine, system int) (float
 	case uciKernelRCA:
 		r, err = c.whitened(ctx, eng, c.d.gaussian.Spec())
 	case uciDefaultRCA:
-		r, err = c.embedded(ctx, eng, &baseline.RCALearner{Params: baseline.RCADefaults()})
+		r, err = c.embedded(ctx, eng, &baseline.RCALearner{Params: param.Default[baseline.RCA]()})
 	default:
 		r, err = c.embedded(ctx, eng, krca.Learner{Kernel: c.d.gaussian.Spec(), Params: krca.DefaultParams()})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/score"
 )
 
@@ -117,7 +118,7 @@ func yeung4() Table {
 
 // yeungLMNN has few neighbors and an early end.
 func yeungLMNN() baseline.LMNN {
-	p := baseline.LMNNDefaults()
+	p := param.Default[baseline.LMNN]()
 	p.Tol = 1e-3
 	return p
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/view"
 )
@@ -119,7 +120,7 @@ func (p *yeungPicture) systems(ctx context.Context,
 	local := rivalLLMA()
 	local.Dims = 2
 	return []string{"input", "kernel", "RCA", "LMNN", "LLMA", yeungBasic, yeungLow}, []algorithms.Learner{
-		nil, nonlinear.KPCALearner{Kernel: k.Spec(), Params: nonlinear.KPCADefaults()},
+		nil, nonlinear.KPCALearner{Kernel: k.Spec(), Params: param.Default[nonlinear.KPCA]()},
 		&baseline.RCALearner{Params: plainRCA()}, baseline.LMNNLearner{Params: yeungLMNN()},
 		nonlinear.LLMALearner{Params: local, Seed: p.seed}, yeungLearner(k.Spec(), 0, p.seed),
 		yeungLearner(k.Spec(), yeungDrawnLandmarks, p.seed),

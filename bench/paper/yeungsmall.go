@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/bench/statistics"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
 // The measures of Figure 4, one column each for every set.
@@ -183,7 +184,7 @@ func (s *yeungSet) smallLearner(t Trial, system string) algorithms.Learner {
 		p.Dims = len(classRows(s.labels)) - 1
 		return nonlinear.LLMALearner{Params: p, Seed: t.Seed(2)}
 	case "klein":
-		return nonlinear.KleinLearner{Params: nonlinear.KleinDefaults(), Seed: t.Seed(2)}
+		return nonlinear.KleinLearner{Params: param.Default[nonlinear.Klein](), Seed: t.Seed(2)}
 	case yeungDefault:
 		return kbeta.Learner{Params: kbeta.DefaultParams(), Seed: t.Seed(2)}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
 )
@@ -342,27 +343,27 @@ func mpck(l *lesson) job {
 }
 
 func rcaLearner(l *lesson, _ algorithms.ProgressFunc) (algorithms.Learner, *links.Set) {
-	p := baseline.RCADefaults()
+	p := param.Default[baseline.RCA]()
 	p.EpsRel = 1e-12
 	return &baseline.RCALearner{Params: p}, l.chunklets
 }
 
 func mmcLearner(diagonal bool) func(l *lesson, p algorithms.ProgressFunc) (algorithms.Learner, *links.Set) {
 	return func(l *lesson, progress algorithms.ProgressFunc) (algorithms.Learner, *links.Set) {
-		p := baseline.MMCDefaults()
+		p := param.Default[baseline.MMC]()
 		p.Diagonal, p.EpsRel = diagonal, 1e-9
 		return baseline.MMCLearner{Params: p, Progress: progress}, l.pairs
 	}
 }
 
 func lmnnLearner(l *lesson, progress algorithms.ProgressFunc) (algorithms.Learner, *links.Set) {
-	p := baseline.LMNNDefaults()
+	p := param.Default[baseline.LMNN]()
 	p.Rank = 0
 	return baseline.LMNNLearner{Params: p, Progress: progress}, l.classified
 }
 
 func ncaLearner(l *lesson, progress algorithms.ProgressFunc) (algorithms.Learner, *links.Set) {
-	p := baseline.NCADefaults()
+	p := param.Default[baseline.NCA]()
 	p.Rank = 0
 	return baseline.NCALearner{Params: p, Progress: progress}, l.classified
 }

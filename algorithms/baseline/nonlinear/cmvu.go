@@ -61,7 +61,7 @@ var CMVUAbout = algorithms.About{
 // A new point gets the coordinates of its nearest training points, combined with the weights that
 // reconstruct it from them.
 //
-// The fields are the parameters of the method. [CMVUDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type CMVU struct {
 	// Neighborhood is the graph: "knn", "eps" or "given". Heat weighs edges by their lengths.
 	graphkernel.Neighborhood `default:"neighbors=10"`
@@ -73,9 +73,6 @@ type CMVU struct {
 	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"the search stops at this residual of the optimality conditions"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"maximum number of steps"`
 }
-
-// CMVUDefaults returns a graph of 10 neighbors and a penalty of 10.
-func CMVUDefaults() CMVU { return param.Default[CMVU]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p CMVU) Validate() error { return graphkernel.ValidateSparse(p, p.Neighborhood) }
@@ -115,7 +112,7 @@ func (p CMVU) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	near := CMVUDefaults().Neighbors
+	near := param.Default[CMVU]().Neighbors
 	if p.Graph == graphkernel.KNN {
 		near = p.Neighbors
 	}

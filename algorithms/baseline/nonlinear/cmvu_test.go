@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
@@ -36,7 +37,7 @@ func spiral(n int, seed uint64) (*points.Dense, []float64) {
 }
 
 // cmvuFitted fits with the defaults after a change of them.
-var cmvuFitted = fittest.Changed[*CMVUModel](learner.New[CMVU], CMVUDefaults())
+var cmvuFitted = fittest.Changed[*CMVUModel](learner.New[CMVU], param.Default[CMVU]())
 
 func unlinked(t enginetest.Fataler, n int) *links.Set {
 	t.Helper()
@@ -94,7 +95,7 @@ func TestCMVUOptimum(t *testing.T) {
 			rt.Fatal(err)
 		}
 		penalty := rapid.SampledFrom([]float64{0.5, 5, 50}).Draw(rt, "penalty")
-		l := CMVULearner{Params: CMVUDefaults()}
+		l := CMVULearner{Params: param.Default[CMVU]()}
 		l.Params.Rank, l.Params.Penalty, l.Params.Tol, l.Params.MaxIter = r, penalty, 1e-8, 100000
 		l.Params.Heat = rapid.Bool().Draw(rt, "heat")
 		got, err := l.Fit(ctx, eng, x, set)
@@ -260,7 +261,7 @@ func TestCMVUBadInput(t *testing.T) {
 		"one place": {nothing, &points.Dense{N: 40, D: 2, Data: make([]float64, 80)}},
 		"rows":      {nothing, x.Select([]int{1, 2, 3})},
 	} {
-		l := CMVULearner{Params: CMVUDefaults()}
+		l := CMVULearner{Params: param.Default[CMVU]()}
 		c.change(&l.Params)
 		if _, err := l.Fit(ctx, eng, c.x, none); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
@@ -278,7 +279,7 @@ func TestCMVUBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (CMVULearner{Params: CMVUDefaults()}).Fit(done, eng, x, none); !errors.Is(err,
+	if _, err := (CMVULearner{Params: param.Default[CMVU]()}).Fit(done, eng, x, none); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
@@ -309,7 +310,7 @@ func TestCMVULooseParts(t *testing.T) {
 				given.Set(j, i, w)
 			}
 		}
-		l := CMVULearner{Params: CMVUDefaults(), Similarities: given}
+		l := CMVULearner{Params: param.Default[CMVU](), Similarities: given}
 		l.Params.Graph, l.Params.Rank, l.Params.Tol, l.Params.MaxIter = graphkernel.Given, 4, 1e-7, 100000
 		m, err := l.Fit(ctx, eng, x, set)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 )
@@ -35,7 +36,7 @@ func ExampleKlein() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := nonlinear.KleinLearner{Params: nonlinear.KleinDefaults(), Seed: 1}.Fit(ctx, eng,
+	model, err := nonlinear.KleinLearner{Params: param.Default[nonlinear.Klein](), Seed: 1}.Fit(ctx, eng,
 		seen.Points, pairs)
 	if err != nil {
 		log.Fatal(err)
@@ -76,7 +77,7 @@ func ExampleLLMA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := nonlinear.LLMALearner{Params: nonlinear.LLMADefaults(), Seed: 1}.Fit(ctx, eng, seen.Points,
+	model, err := nonlinear.LLMALearner{Params: param.Default[nonlinear.LLMA](), Seed: 1}.Fit(ctx, eng, seen.Points,
 		pairs)
 	if err != nil {
 		log.Fatal(err)
@@ -109,7 +110,7 @@ func ExampleSpectral() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	params := nonlinear.SpectralDefaults()
+	params := param.Default[nonlinear.Spectral]()
 	params.Kind, params.Neighbors, params.Rank = nonlinear.SpectralDiffusion, 2, 2
 	params.Time = 10
 	model, err := nonlinear.SpectralLearner{Params: params}.Fit(ctx, eng, line, none)
@@ -140,7 +141,7 @@ func ExampleKPCA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := nonlinear.KPCALearner{Kernel: linear, Params: nonlinear.KPCADefaults()}.Fit(ctx, eng, x,
+	model, err := nonlinear.KPCALearner{Kernel: linear, Params: param.Default[nonlinear.KPCA]()}.Fit(ctx, eng, x,
 		none)
 	if err != nil {
 		log.Fatal(err)
@@ -166,7 +167,7 @@ func ExampleCMVU() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	params := nonlinear.CMVUDefaults()
+	params := param.Default[nonlinear.CMVU]()
 	params.Neighbors = 4
 	model, err := nonlinear.CMVULearner{Params: params, Seed: 1}.Fit(ctx, eng, bow, none)
 	if err != nil {
@@ -194,7 +195,7 @@ func ExampleNPK() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	params := nonlinear.NPKDefaults()
+	params := param.Default[nonlinear.NPK]()
 	params.Neighbors = 2
 	model, err := nonlinear.NPKLearner{Params: params}.Fit(ctx, eng, line, pairs)
 	if err != nil {
@@ -225,7 +226,7 @@ func ExampleSimpleNPKL() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	params := nonlinear.SimpleNPKLDefaults()
+	params := param.Default[nonlinear.SimpleNPKL]()
 	params.Neighbors = 2
 	model, err := nonlinear.SimpleNPKLLearner{Params: params}.Fit(ctx, eng, line, pairs)
 	if err != nil {
@@ -256,7 +257,7 @@ func ExampleSDPLR() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	params := nonlinear.SDPLRDefaults()
+	params := param.Default[nonlinear.SDPLR]()
 	params.Neighbors = 2
 	model, err := nonlinear.SDPLRLearner{Params: params}.Fit(ctx, eng, line, pairs)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
@@ -50,14 +49,11 @@ var KleinAbout = algorithms.About{
 // classical scaling, in the directions of largest variance, and new points get the coordinates of
 // their nearest training points, combined with the weights that reconstruct them.
 //
-// The fields are the parameters of the method. [KleinDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type Klein struct {
 	Dims      int `json:"dims" param:"dims" default:"20" range:">= 1" help:"number of directions, those of largest variance"`
 	Neighbors int `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"training points that determine the coordinates of a new one"`
 }
-
-// KleinDefaults returns 20 directions.
-func KleinDefaults() Klein { return param.Default[Klein]() }
 
 // KleinLearner learns from the links on the points, which must not all coincide. The result has the
 // type *[KleinModel]. Its zero Kernel means DefaultKernel, or spectrum:k=3 for sequences.

@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
@@ -82,7 +83,7 @@ func TestKleinShortestPaths(t *testing.T) {
 func TestKleinLearns(t *testing.T) {
 	x, labels, set := enginetest.Rings(t, 200, 80, 3)
 	other, classes, _ := enginetest.Rings(t, 100, 5, 4)
-	m := fittest.Fit[*KleinModel](t, KleinLearner{Params: KleinDefaults()}, x, set)
+	m := fittest.Fit[*KleinModel](t, KleinLearner{Params: param.Default[Klein]()}, x, set)
 	y, err := m.Embed(context.Background(), enginetest.New(t, 0), other)
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +126,7 @@ func TestKleinLearns(t *testing.T) {
 
 func TestKleinModelFile(t *testing.T) {
 	x, _, set := enginetest.Rings(t, 60, 20, 5)
-	m := fittest.Fit[*KleinModel](t, KleinLearner{Params: KleinDefaults()}, x, set)
+	m := fittest.Fit[*KleinModel](t, KleinLearner{Params: param.Default[Klein]()}, x, set)
 	f := &model.File{}
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
@@ -159,7 +160,7 @@ func TestKleinBadInput(t *testing.T) {
 		"neighbors": {func(p *Klein) { p.Neighbors = 0 }, x, set},
 		"rows":      {func(*Klein) {}, x.Select([]int{1, 2}), set},
 	} {
-		l := KleinLearner{Params: KleinDefaults()}
+		l := KleinLearner{Params: param.Default[Klein]()}
 		c.change(&l.Params)
 		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
@@ -175,12 +176,12 @@ func TestKleinBadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (KleinLearner{Params: KleinDefaults()}).Fit(ctx, eng, x, must); !fault.IsInput(err) {
+	if _, err := (KleinLearner{Params: param.Default[Klein]()}).Fit(ctx, eng, x, must); !fault.IsInput(err) {
 		t.Errorf("all points in one: error %v, want one of the input", err)
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (KleinLearner{Params: KleinDefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+	if _, err := (KleinLearner{Params: param.Default[Klein]()}).Fit(done, eng, x, set); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}

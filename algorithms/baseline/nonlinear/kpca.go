@@ -10,7 +10,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/param"
 )
 
 // KPCADefaultKernel is the kernel of a Learner without one.
@@ -38,15 +37,12 @@ var KPCAAbout = algorithms.About{
 //
 // up to the centering of U, so that training points have mean 0 and variances W / n.
 //
-// The fields are the parameters of the method. [KPCADefaults] returns the defaults.
+// The fields are the parameters of the method.
 type KPCA struct {
 	Dims    int     `json:"dims" param:"dims" default:"20" zero:"all" help:"number of leading directions"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a direction counts as constant"`
 	Whiten  bool    `json:"whiten,omitempty" param:"whiten" help:"true scales every direction to variance 1"`
 }
-
-// KPCADefaults returns 20 directions.
-func KPCADefaults() KPCA { return param.Default[KPCA]() }
 
 // KPCALearner finds the directions of the points, which must not all coincide, and ignores links.
 // The result has the type *[KPCAModel]. Its zero Kernel means DefaultKernel, or spectrum:k=3 for

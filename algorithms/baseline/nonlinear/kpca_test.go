@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
@@ -32,7 +33,7 @@ func cloud(n, d int, seed uint64) *points.Dense {
 
 func kpcaFitted(t enginetest.Fataler, kernelText string, dims int, x points.Points) *KPCAModel {
 	t.Helper()
-	l := KPCALearner{Kernel: enginetest.Spec(t, kernelText), Params: KPCADefaults()}
+	l := KPCALearner{Kernel: enginetest.Spec(t, kernelText), Params: param.Default[KPCA]()}
 	l.Params.Dims = dims
 	return fittest.Fit[*KPCAModel](t, l, x, enginetest.Links(t, x.Len(), nil))
 }
@@ -151,7 +152,7 @@ func TestKPCAWhiten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := KPCADefaults()
+	p := param.Default[KPCA]()
 	p.Dims, p.Whiten = 6, true
 	m, err := KPCALearner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: p}.Fit(context.Background(),
 		enginetest.New(t, 0), x, none)
@@ -218,7 +219,7 @@ func TestKPCABadInput(t *testing.T) {
 		"one place": {func(*KPCA) {}, &points.Dense{N: 20, D: 2, Data: make([]float64, 40)}},
 		"rows":      {func(*KPCA) {}, cloud(19, 2, 1)},
 	} {
-		l := KPCALearner{Params: KPCADefaults()}
+		l := KPCALearner{Params: param.Default[KPCA]()}
 		c.change(&l.Params)
 		if _, err := l.Fit(ctx, eng, c.x, none); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
@@ -226,7 +227,7 @@ func TestKPCABadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (KPCALearner{Params: KPCADefaults()}).Fit(done, eng, cloud(20, 2, 1), none); !errors.Is(err,
+	if _, err := (KPCALearner{Params: param.Default[KPCA]()}).Fit(done, eng, cloud(20, 2, 1), none); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}

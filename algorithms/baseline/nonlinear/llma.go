@@ -57,7 +57,7 @@ var LLMAAbout = algorithms.About{
 // others must-linked points are not near each other, so they are noise to k-means. If fewer than
 // two are below, it keeps 20. Cannot-links are not used.
 //
-// The fields are the parameters of the method. [LLMADefaults] returns the defaults.
+// The fields are the parameters of the method.
 type LLMA struct {
 	Sigma string `json:"sigma" param:"sigma" default:"0.5mean" help:"width of the windows: a number or a rule"`
 	// Anchors are drawn at random from the must-linked points. With windows around most of them,
@@ -71,10 +71,6 @@ type LLMA struct {
 	Dims    int     `json:"dims" param:"dims" zero:"those that the links support, at most 20" help:"maximum number of directions"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
-
-// LLMADefaults returns windows of half the mean distance around a third of the must-linked points,
-// at most 50, and as many directions as the links support.
-func LLMADefaults() LLMA { return param.Default[LLMA]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p LLMA) Validate() error {

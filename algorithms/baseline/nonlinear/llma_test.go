@@ -20,6 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/lle"
@@ -43,7 +44,7 @@ func corners(t enginetest.Fataler, n, pairs int, seed uint64) (*points.Dense, []
 }
 
 // llmaFitted fits with the defaults and a change of them.
-var llmaFitted = fittest.Changed[*LLMAModel](learner.New[LLMA], LLMADefaults())
+var llmaFitted = fittest.Changed[*LLMAModel](learner.New[LLMA], param.Default[LLMA]())
 
 // objective returns, by the definition, the energy of the coordinates of the training points, and
 // the mean square of each direction.
@@ -86,7 +87,7 @@ func TestLLMADirections(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		ctx, eng := context.Background(), enginetest.New(rt, 0)
 		x, _, set := corners(rt, 60, 12, rapid.Uint64().Draw(rt, "seed"))
-		p := LLMADefaults()
+		p := param.Default[LLMA]()
 		p.Lambda, p.Dims, p.Anchors = rapid.SampledFrom([]float64{0, 0.3, 3}).Draw(rt, "lambda"), 4, 15
 		m := llmaFitted(rt, func(q *LLMA) { *q = p }, x, set)
 		y, err := m.Embed(ctx, eng, x)
@@ -156,7 +157,7 @@ func TestLLMAChosenDirections(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		ctx, eng := context.Background(), enginetest.New(rt, 0)
 		x, _, set := corners(rt, 60, rapid.IntRange(2, 60).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
-		p := LLMADefaults()
+		p := param.Default[LLMA]()
 		p.Lambda = rapid.SampledFrom([]float64{0, 0.3, 1, 3}).Draw(rt, "lambda")
 		p.Anchors = rapid.SampledFrom([]int{1, 15, 50}).Draw(rt, "anchors")
 		embedded := func(dims int) blas.Matrix {
@@ -318,7 +319,7 @@ func TestLLMABadInput(t *testing.T) {
 		"one place": {nothing, &points.Dense{N: 40, D: 2, Data: make([]float64, 80)}, set},
 		"rows":      {nothing, x.Select([]int{1, 2}), set},
 	} {
-		l := LLMALearner{Params: LLMADefaults()}
+		l := LLMALearner{Params: param.Default[LLMA]()}
 		c.change(&l.Params)
 		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
@@ -326,7 +327,7 @@ func TestLLMABadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (LLMALearner{Params: LLMADefaults()}).Fit(done, eng, x, set); !errors.Is(err,
+	if _, err := (LLMALearner{Params: param.Default[LLMA]()}).Fit(done, eng, x, set); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/solvers/operator"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
@@ -39,14 +38,11 @@ var NPKAbout = algorithms.About{
 // non-parametric kernel learning algorithms", JMLR 12, 2011; Hoi, Jin & Lyu, ICML 2007). It solves
 // the problem of package npkl for few points, by an interior-point method with a duality gap.
 //
-// The fields are the parameters of the method. [NPKDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type NPK struct {
 	graphkernel.Settings `choices:"loss=hl (hinge),shl (squared hinge),sl (square)" default:"loss=hl"`
 	Tol                  float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"the fit stops at this duality gap, relative to 1 + the objective"`
 }
-
-// NPKDefaults returns the hinge, like the paper, on a graph of 5 neighbors.
-func NPKDefaults() NPK { return param.Default[NPK]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p NPK) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
@@ -137,7 +133,7 @@ var SimpleNPKLAbout = algorithms.About{
 // The rank r of a solution satisfies r(r+1)/2 <= the number of links, so no more eigenvectors are
 // computed. New points get their coordinates as in package npkl.
 //
-// The fields are the parameters of the method. [SimpleNPKLDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type SimpleNPKL struct {
 	graphkernel.Settings `choices:"loss=linear,shl (squared hinge)" default:"loss=shl"`
 	Size                 float64 `json:"size" param:"size" default:"0.1" range:">= 1e-15, <= 1e15" help:"maximum Frobenius norm of the kernel matrix, relative to the number of points"`
@@ -145,9 +141,6 @@ type SimpleNPKL struct {
 	Tol                  float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"the fit stops at this gap between primal and dual objective, relative to the objective of 0"`
 	MaxIter              int     `json:"max_iter" param:"max_iter" default:"500" range:">= 1" help:"maximum number of eigendecompositions"`
 }
-
-// SimpleNPKLDefaults returns the squared hinge on a graph of 5 neighbors.
-func SimpleNPKLDefaults() SimpleNPKL { return param.Default[SimpleNPKL]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p SimpleNPKL) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }

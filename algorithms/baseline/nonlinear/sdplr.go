@@ -12,7 +12,6 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/solvers/operator"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
@@ -50,7 +49,7 @@ var SDPLRAbout = algorithms.About{
 // matrices; a negative eigenvalue bounds the gap. New points get their coordinates as in package
 // npkl.
 //
-// The fields are the parameters of the method. [SDPLRDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type SDPLR struct {
 	graphkernel.Settings `choices:"loss=hl (hinge),shl (squared hinge),sl (square)" default:"loss=hl"`
 	Rank                 int `json:"rank" param:"rank" zero:"as many as the number of links requires" help:"number of dimensions"`
@@ -59,9 +58,6 @@ type SDPLR struct {
 	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"the fit stops when slacks differ from residuals by less than this, and the relative gradient is below it"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"10000" range:">= 1" help:"maximum number of steps"`
 }
-
-// SDPLRDefaults returns the hinge on a graph of 5 neighbors.
-func SDPLRDefaults() SDPLR { return param.Default[SDPLR]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p SDPLR) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }

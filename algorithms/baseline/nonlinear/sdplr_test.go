@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
@@ -22,7 +23,7 @@ func TestSDPLRIsTheSemidefiniteProgram(t *testing.T) {
 	propertytest.CheckSome(t, 40, func(t *rapid.T) {
 		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3,
 			rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
-		l := SDPLRLearner{Params: SDPLRDefaults(), Seed: rapid.Uint64().Draw(t, "start")}
+		l := SDPLRLearner{Params: param.Default[SDPLR](), Seed: rapid.Uint64().Draw(t, "start")}
 		l.Params.Loss = rapid.SampledFrom([]graphkernel.Loss{graphkernel.Square, graphkernel.SquaredHinge,
 			graphkernel.Hinge}).Draw(t, "loss")
 		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"),
@@ -62,7 +63,7 @@ func TestSDPLRIsTheSemidefiniteProgram(t *testing.T) {
 func TestSDPLRGradient(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 30, 3, 12, 3)
 	for _, loss := range []graphkernel.Loss{graphkernel.Square, graphkernel.SquaredHinge, graphkernel.Hinge} {
-		p := SDPLRDefaults()
+		p := param.Default[SDPLR]()
 		p.Loss = loss
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		task, err := graphkernel.Setup{Method: SDPLRMethod, Settings: p.Settings,
@@ -110,13 +111,13 @@ func TestSDPLRBadInput(t *testing.T) {
 		"rank": func(p *SDPLR) { p.Rank = -1 }, "tol": func(p *SDPLR) { p.Tol = math.NaN() },
 		"max_iter": func(p *SDPLR) { p.MaxIter = 0 }, "neighbors": func(p *SDPLR) { p.Neighbors = 30 },
 	} {
-		l := SDPLRLearner{Params: SDPLRDefaults()}
+		l := SDPLRLearner{Params: param.Default[SDPLR]()}
 		change(&l.Params)
 		if _, err := l.Fit(ctx, eng, x, set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
-	l := SDPLRLearner{Params: SDPLRDefaults()}
+	l := SDPLRLearner{Params: param.Default[SDPLR]()}
 	if _, err := l.Fit(ctx, eng, x, none); !fault.IsInput(err) {
 		t.Errorf("no links: error %v", err)
 	}

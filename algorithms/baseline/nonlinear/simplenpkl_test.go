@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -25,7 +26,7 @@ func TestSimpleNPKLOptimal(t *testing.T) {
 		n := rapid.IntRange(12, 40).Draw(t, "n")
 		x, _, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"),
 			rapid.Uint64().Draw(t, "seed"))
-		l := SimpleNPKLLearner{Params: SimpleNPKLDefaults()}
+		l := SimpleNPKLLearner{Params: param.Default[SimpleNPKL]()}
 		l.Params.Loss = rapid.SampledFrom([]graphkernel.Loss{SimpleNPKLLinear,
 			SimpleNPKLSquaredHinge}).Draw(t, "loss")
 		l.Params.Graph = rapid.SampledFrom([]graphkernel.Graph{graphkernel.KNN, graphkernel.Dense}).Draw(t,
@@ -110,13 +111,13 @@ func TestSimpleNPKLBadInput(t *testing.T) {
 			p.MaxIter = 0
 		}, "neighbors": func(p *SimpleNPKL) { p.Neighbors = 30 },
 	} {
-		l := SimpleNPKLLearner{Params: SimpleNPKLDefaults()}
+		l := SimpleNPKLLearner{Params: param.Default[SimpleNPKL]()}
 		change(&l.Params)
 		if _, err := l.Fit(ctx, eng, x, set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
-	l := SimpleNPKLLearner{Params: SimpleNPKLDefaults()}
+	l := SimpleNPKLLearner{Params: param.Default[SimpleNPKL]()}
 	if _, err := l.Fit(ctx, eng, x, none); !fault.IsInput(err) {
 		t.Errorf("no links: error %v", err)
 	}

@@ -77,7 +77,7 @@ var SpectralAbout = algorithms.About{
 // The first three kinds do not learn from links. New points get the coordinates of their nearest
 // training points, combined with the weights that reconstruct them.
 //
-// The fields are the parameters of the method. [SpectralDefaults] returns the defaults.
+// The fields are the parameters of the method.
 type Spectral struct {
 	Kind SpectralKind `json:"kind" param:"kind" default:"diffusion" choices:"diffusion,regularized,eigenmaps,alignment (learns from links),order (learns from links)" help:"weights of the eigenvectors"`
 	// Neighborhood is the graph: "knn", "eps" or "given".
@@ -89,14 +89,11 @@ type Spectral struct {
 	Rank       int     `json:"rank" param:"rank" zero:"a tenth of the points, at most 200" help:"number of eigenvectors"`
 }
 
-// SpectralDefaults returns the diffusion kernel on a graph of 10 neighbors.
-func SpectralDefaults() Spectral { return param.Default[Spectral]() }
-
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Spectral) Validate() error { return graphkernel.ValidateSparse(p, p.Neighborhood) }
 
 // SpectralLearner computes the kernel of the points; for alignment and order it learns from the
-// links. The zero value does not work: Params come from [SpectralDefaults]. Kernel defines the
+// links. The zero value does not work: Params come from param.Default. Kernel defines the
 // feature space of the neighbors. The result has the type *[SpectralModel]. Cost: the nearest
 // neighbors, and r eigenvectors of their graph.
 //
@@ -158,7 +155,7 @@ func (p Spectral) near() int {
 	if p.Graph == graphkernel.KNN {
 		return p.Neighbors
 	}
-	return SpectralDefaults().Neighbors
+	return param.Default[Spectral]().Neighbors
 }
 
 // weights returns alpha.

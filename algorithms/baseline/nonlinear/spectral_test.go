@@ -18,12 +18,13 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func of(kind SpectralKind) SpectralLearner {
-	l := SpectralLearner{Params: SpectralDefaults()}
+	l := SpectralLearner{Params: param.Default[Spectral]()}
 	l.Params.Kind = kind
 	return l
 }
