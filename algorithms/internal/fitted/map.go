@@ -298,6 +298,20 @@ func (l *linear) embed(ctx context.Context, eng *engine.Engine, x points.Points,
 // single computes x - mean in double precision and rounds it once.
 func (l *linear) single(ctx context.Context, eng *engine.Engine, method string,
 	x *points.Single) (blas.Matrix32, error) {
+	return l.multiplySingle(ctx, eng, method, x, l.center, nil)
+}
+
+// center subtracts the mean from x.
+func (l *linear) center(x []float64) {
+	for j, v := range l.mean {
+		x[j] -= v
+	}
+}
+
+// multiplySingle returns after(W before(x)), for an after that is not nil: before and after compute in
+// double precision, in place, and the product is one in single precision.
+func (l *linear) multiplySingle(ctx context.Context, eng *engine.Engine, method string, x *points.Single,
+	before, after func(row []float64)) (blas.Matrix32, error) {
 	if x.D != len(l.mean) {
 		return blas.Matrix32{}, WrongFeatures(x.D, len(l.mean))
 	}
@@ -311,16 +325,25 @@ func (l *linear) single(ctx context.Context, eng *engine.Engine, method string,
 		"embed fewer points at a time"); err != nil {
 		return blas.Matrix32{}, err
 	}
-	centered := &points.Single{N: x.N, D: x.D, Data: make([]float32, x.N*x.D)}
-	for i := range x.N {
-		row := centered.Row(i)
-		for j, v := range x.Row(i) {
-			row[j] = float32(float64(v) - l.mean[j])
+	t, wide := eng.Backend().Kernels(), make([]float64, max(x.D, l.w.Rows))
+	each := func(to, from []float32, change func(row []float64)) {
+		row := wide[:len(from)]
+		for j, v := range from {
+			row[j] = float64(v)
 		}
+		change(row)
+		t.Narrow(to, row)
+	}
+	from := &points.Single{N: x.N, D: x.D, Data: make([]float32, x.N*x.D)}
+	for i := range x.N {
+		each(from.Row(i), x.Row(i), before)
 	}
 	y := blas.NewMatrix32(x.N, l.w.Rows)
-	if err := kernel.Linear().CrossSingle(ctx, eng, y, centered, w); err != nil {
+	if err := kernel.Linear().CrossSingle(ctx, eng, y, from, w); err != nil {
 		return blas.Matrix32{}, input.Failed(ctx, method+":", err)
+	}
+	for i := 0; after != nil && i < x.N; i++ {
+		each(y.Row(i), y.Row(i), after)
 	}
 	return y, finite(0, y.Rows, y.Row, beyondSingle)
 }

@@ -2,17 +2,14 @@ package fitted
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -77,50 +74,15 @@ func (d *directed) embed(ctx context.Context, eng *engine.Engine, x points.Point
 // begin writes v(x) - mean to y.
 func (d *directed) begin(t *asm.Table, x, y []float64) {
 	d.before.Apply(t, x, y)
-	for j, v := range d.mean {
-		y[j] -= v
-	}
+	d.center(y)
 }
 
 // single multiplies in single precision, and computes lengths in double precision.
 func (d *directed) single(ctx context.Context, eng *engine.Engine, method string,
 	x *points.Single) (blas.Matrix32, error) {
-	if x.D != len(d.mean) {
-		return blas.Matrix32{}, WrongFeatures(x.D, len(d.mean))
-	}
-	w, err := points.Narrow(&points.Dense{N: d.w.Rows, D: d.w.Cols, Data: d.w.Clone().Data})
-	if err != nil {
-		return blas.Matrix32{},
-			fmt.Errorf("%s: the model's transformation in single precision: %w", method, err)
-	}
-	need := engine.MatrixBytes(x.N, d.w.Rows+x.D) / 2
-	if err := eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", x.N, d.w.Rows), need,
-		"embed fewer points at a time"); err != nil {
-		return blas.Matrix32{}, err
-	}
-	t, from := eng.Backend().Kernels(), &points.Single{N: x.N, D: x.D, Data: make([]float32, x.N*x.D)}
-	wide := make([]float64, max(x.D, d.w.Rows))
-	for i := range x.N {
-		row := wide[:x.D]
-		for j, v := range x.Row(i) {
-			row[j] = float64(v)
-		}
-		d.begin(t, row, row)
-		t.Narrow(from.Row(i), row)
-	}
-	y := blas.NewMatrix32(x.N, d.w.Rows)
-	if err := kernel.Linear().CrossSingle(ctx, eng, y, from, w); err != nil {
-		return blas.Matrix32{}, input.Failed(ctx, method+":", err)
-	}
-	for i := range x.N {
-		row := wide[:y.Cols]
-		for j, v := range y.Row(i) {
-			row[j] = float64(v)
-		}
-		d.after.Apply(t, row, row)
-		t.Narrow(y.Row(i), row)
-	}
-	return y, finite(0, y.Rows, y.Row, beyondSingle)
+	t := eng.Backend().Kernels()
+	return d.multiplySingle(ctx, eng, method, x, func(row []float64) { d.begin(t, row, row) },
+		func(row []float64) { d.after.Apply(t, row, row) })
 }
 
 // The suffixes of the tensors of a directed map besides those of the linear one.
