@@ -222,21 +222,7 @@ func (m *Model) bytes() int64 {
 	values := len(k.factor.Data) + len(k.basis.Data) + len(k.values) + len(e.weights.Data) +
 		len(e.directions.Data) + len(e.referenceC.Data) + len(e.offset) +
 		len(e.chunklet) + len(e.reference) + len(e.landmarks) + 4*len(k.f.columns) + 5*len(m.growth.history)
-	return 8*int64(values) + pointBytes(e.support) + pointBytes(k.anchors)
-}
-
-func pointBytes(x points.Points) int64 {
-	switch x := x.(type) {
-	case *points.Dense:
-		return 8 * int64(len(x.Data))
-	case *points.CSR:
-		return 8*int64(len(x.Start)+len(x.Val)) + 4*int64(len(x.Col))
-	case *points.Sequences:
-		return int64(len(x.Letters)) + 8*int64(len(x.Start))
-	case *points.Gram:
-		return 8 * int64(len(x.Data)+len(x.Diagonal)+len(x.Reference))
-	}
-	return 0
+	return 8*int64(values) + points.Bytes(e.support) + points.Bytes(k.anchors)
 }
 
 // border extends the factor, valid for the first r columns of F, to all of them.

@@ -68,27 +68,21 @@ func pointsOf(p *C.mustlink_points) *abi.Points {
 	}
 }
 
+// arrayOf and linksOf see structs of C as those of Go with the same layout, which the compiler checks
+// as far as their sizes go.
 func arrayOf(m *C.mustlink_matrix) (*abi.Array, error) {
 	if m == nil {
 		return nil, &abi.Error{Code: abi.BadArgument, Text: "the output is NULL: want a matrix"}
 	}
-	return &abi.Array{
-		Type: int32(m._type), Rows: int64(m.rows), Cols: int64(m.columns), Data: m.data,
-		RowStride: int64(m.row_stride), ColStride: int64(m.column_stride),
-	}, nil
+	return (*abi.Array)(unsafe.Pointer(m)), nil
 }
 
-func linksOf(l *C.mustlink_links) *abi.Links {
-	if l == nil {
-		return nil
-	}
-	return &abi.Links{
-		Pairs: int64(l.pairs), Pair: unsafe.Pointer(l.pair), Sign: unsafe.Pointer(l.sign),
-		Weight: unsafe.Pointer(l.weight), Bound: unsafe.Pointer(l.bound),
-		Triplets: int64(l.triplets), Triplet: unsafe.Pointer(l.triplet),
-		Rows: int64(l.rows), Group: unsafe.Pointer(l.group), Label: unsafe.Pointer(l.label),
-	}
-}
+func linksOf(l *C.mustlink_links) *abi.Links { return (*abi.Links)(unsafe.Pointer(l)) }
+
+var (
+	_ [unsafe.Sizeof(abi.Array{})]byte = [unsafe.Sizeof(C.mustlink_matrix{})]byte{}
+	_ [unsafe.Sizeof(abi.Links{})]byte = [unsafe.Sizeof(C.mustlink_links{})]byte{}
+)
 
 func controlOf(c *C.mustlink_control) *abi.Control {
 	if c == nil {

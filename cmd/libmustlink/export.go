@@ -13,6 +13,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/neighborindex"
 	"github.com/mustlink/mustlink/cmd/libmustlink/internal/abi"
 	"github.com/mustlink/mustlink/engine"
 )
@@ -37,32 +38,21 @@ func checkOutput[T any](out *T) error {
 	return nil
 }
 
-// onEngine calls body with an engine.
-func onEngine(e C.mustlink_engine, message *C.char, body func(*engine.Engine) error) C.int {
+// with calls body with the object of a handle: an engine, a model or an index.
+func with[T any](number C.uintptr_t, message *C.char, body func(T) error) C.int {
 	return guarded(message, func() error {
-		eng, err := handles.Engine(uintptr(e))
+		object, err := abi.Get[T](&handles, uintptr(number))
 		if err != nil {
 			return err
 		}
-		return body(eng)
-	})
-}
-
-// ofModel calls body with a model.
-func ofModel(m C.mustlink_model, message *C.char, body func(*mustlink.Model) error) C.int {
-	return guarded(message, func() error {
-		model, err := handles.Model(uintptr(m))
-		if err != nil {
-			return err
-		}
-		return body(model)
+		return body(object)
 	})
 }
 
 // withModel calls body with an engine and a model that runs on it.
 func withModel(e C.mustlink_engine, m C.mustlink_model, message *C.char,
 	body func(*engine.Engine, *mustlink.Model) error) C.int {
-	return onEngine(e, message, func(eng *engine.Engine) error {
+	return with(e, message, func(eng *engine.Engine) error {
 		model, err := modelOn(eng, m)
 		if err != nil {
 			return err
@@ -74,7 +64,7 @@ func withModel(e C.mustlink_engine, m C.mustlink_model, message *C.char,
 // modelOn returns a model that runs on the given engine, which need not be the one that it was made
 // on.
 func modelOn(eng *engine.Engine, m C.mustlink_model) (*mustlink.Model, error) {
-	model, err := handles.Model(uintptr(m))
+	model, err := abi.Get[*mustlink.Model](&handles, uintptr(m))
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +74,10 @@ func modelOn(eng *engine.Engine, m C.mustlink_model) (*mustlink.Model, error) {
 // newModel calls body with an engine, and returns a handle of the new model to the caller.
 func newModel(e C.mustlink_engine, out *C.mustlink_model, message *C.char,
 	body func(*engine.Engine) (*mustlink.Model, error)) C.int {
-	return guarded(message, func() error {
-		if err := checkOutput(out); err != nil {
-			return err
-		}
-		eng, err := handles.Engine(uintptr(e))
-		if err != nil {
-			return err
-		}
+	if out == nil { // before the engine is looked for
+		return guarded(message, func() error { return checkOutput(out) })
+	}
+	return with(e, message, func(eng *engine.Engine) error {
 		model, err := body(eng)
 		if err == nil {
 			*out = C.mustlink_model(handles.Put(model))
@@ -120,14 +106,14 @@ func mustlinkEngineNew(abiVersion C.int32_t, options *C.char, out *C.mustlink_en
 //export mustlinkEngineInfo
 func mustlinkEngineInfo(e C.mustlink_engine, buffer *C.char, capacity C.int64_t, size *C.int64_t,
 	message *C.char) C.int {
-	return onEngine(e, message, func(eng *engine.Engine) error {
+	return with(e, message, func(eng *engine.Engine) error {
 		return bufferOf(unsafe.Pointer(buffer), capacity, size).WriteJSON(abi.EngineInfo(eng))
 	})
 }
 
 //export mustlinkEngineFree
 func mustlinkEngineFree(e C.mustlink_engine, message *C.char) C.int {
-	return guarded(message, func() error { return handles.FreeEngine(uintptr(e)) })
+	return guarded(message, func() error { return abi.Free[*engine.Engine](&handles, uintptr(e)) })
 }
 
 //export mustlinkMethods
@@ -174,7 +160,7 @@ func mustlinkUpdate(e C.mustlink_engine, m C.mustlink_model, options *C.char, po
 
 //export mustlinkModelSize
 func mustlinkModelSize(m C.mustlink_model, dimensions, features *C.int64_t, message *C.char) C.int {
-	return ofModel(m, message, func(model *mustlink.Model) error {
+	return with(m, message, func(model *mustlink.Model) error {
 		if dimensions != nil {
 			*dimensions = C.int64_t(model.Dim())
 		}
@@ -236,7 +222,7 @@ func distances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_point
 //export mustlinkModelInfo
 func mustlinkModelInfo(m C.mustlink_model, buffer *C.char, capacity C.int64_t, size *C.int64_t,
 	message *C.char) C.int {
-	return ofModel(m, message, func(model *mustlink.Model) error {
+	return with(m, message, func(model *mustlink.Model) error {
 		return bufferOf(unsafe.Pointer(buffer), capacity, size).WriteJSON(abi.ModelInfo(model))
 	})
 }
@@ -244,7 +230,7 @@ func mustlinkModelInfo(m C.mustlink_model, buffer *C.char, capacity C.int64_t, s
 //export mustlinkRemarks
 func mustlinkRemarks(m C.mustlink_model, points *C.mustlink_points, buffer *C.char, capacity C.int64_t,
 	size *C.int64_t, message *C.char) C.int {
-	return ofModel(m, message, func(model *mustlink.Model) error {
+	return with(m, message, func(model *mustlink.Model) error {
 		remarks, err := abi.Remarks(model, pointsOf(points))
 		if err != nil {
 			return err
@@ -255,7 +241,7 @@ func mustlinkRemarks(m C.mustlink_model, points *C.mustlink_points, buffer *C.ch
 
 //export mustlinkSave
 func mustlinkSave(m C.mustlink_model, path *C.char, message *C.char) C.int {
-	return ofModel(m, message, func(model *mustlink.Model) error {
+	return with(m, message, func(model *mustlink.Model) error {
 		if err := checkText(path, "the path"); err != nil {
 			return err
 		}
@@ -286,7 +272,7 @@ func mustlinkLoad(e C.mustlink_engine, path *C.char, out *C.mustlink_model, mess
 //export mustlinkSaveBytes
 func mustlinkSaveBytes(m C.mustlink_model, buffer unsafe.Pointer, capacity C.int64_t, size *C.int64_t,
 	message *C.char) C.int {
-	return ofModel(m, message, func(model *mustlink.Model) error {
+	return with(m, message, func(model *mustlink.Model) error {
 		return bufferOf(buffer, capacity, size).SaveBytes(model)
 	})
 }
@@ -301,13 +287,13 @@ func mustlinkLoadBytes(e C.mustlink_engine, bytes unsafe.Pointer, size C.int64_t
 
 //export mustlinkModelFree
 func mustlinkModelFree(m C.mustlink_model, message *C.char) C.int {
-	return guarded(message, func() error { return handles.FreeModel(uintptr(m)) })
+	return guarded(message, func() error { return abi.Free[*mustlink.Model](&handles, uintptr(m)) })
 }
 
 //export mustlinkIndexNew
 func mustlinkIndexNew(e C.mustlink_engine, points *C.mustlink_points, neighbors C.int64_t, seed C.uint64_t,
 	control *C.mustlink_control, out *C.mustlink_index, message *C.char) C.int {
-	return onEngine(e, message, func(eng *engine.Engine) error {
+	return with(e, message, func(eng *engine.Engine) error {
 		if err := checkOutput(out); err != nil {
 			return err
 		}
@@ -321,11 +307,7 @@ func mustlinkIndexNew(e C.mustlink_engine, points *C.mustlink_points, neighbors 
 
 //export mustlinkIndexSave
 func mustlinkIndexSave(x C.mustlink_index, path *C.char, message *C.char) C.int {
-	return guarded(message, func() error {
-		index, err := handles.Index(uintptr(x))
-		if err != nil {
-			return err
-		}
+	return with(x, message, func(index *neighborindex.Searcher) error {
 		if err := checkText(path, "the path"); err != nil {
 			return err
 		}
@@ -336,7 +318,7 @@ func mustlinkIndexSave(x C.mustlink_index, path *C.char, message *C.char) C.int 
 //export mustlinkIndexLoad
 func mustlinkIndexLoad(e C.mustlink_engine, path *C.char, m C.mustlink_model, points *C.mustlink_points,
 	control *C.mustlink_control, out *C.mustlink_index, neighbors *C.int64_t, message *C.char) C.int {
-	return onEngine(e, message, func(eng *engine.Engine) error {
+	return with(e, message, func(eng *engine.Engine) error {
 		if err := checkOutput(out); err != nil {
 			return err
 		}
@@ -346,7 +328,7 @@ func mustlinkIndexLoad(e C.mustlink_engine, path *C.char, m C.mustlink_model, po
 		var model *mustlink.Model
 		if m != 0 {
 			var err error
-			if model, err = handles.Model(uintptr(m)); err != nil {
+			if model, err = abi.Get[*mustlink.Model](&handles, uintptr(m)); err != nil {
 				return err
 			}
 		}
@@ -365,11 +347,7 @@ func mustlinkIndexLoad(e C.mustlink_engine, path *C.char, m C.mustlink_model, po
 //export mustlinkIndexSearch
 func mustlinkIndexSearch(x C.mustlink_index, points *C.mustlink_points, k C.int64_t, recall C.double,
 	control *C.mustlink_control, neighbor *C.int64_t, distance, measured *C.double, message *C.char) C.int {
-	return guarded(message, func() error {
-		index, err := handles.Index(uintptr(x))
-		if err != nil {
-			return err
-		}
+	return with(x, message, func(index *neighborindex.Searcher) error {
 		return abi.Search(index, pointsOf(points), int64(k), float64(recall), controlOf(control),
 			unsafe.Pointer(neighbor), unsafe.Pointer(distance), (*float64)(unsafe.Pointer(measured)))
 	})
@@ -377,5 +355,5 @@ func mustlinkIndexSearch(x C.mustlink_index, points *C.mustlink_points, k C.int6
 
 //export mustlinkIndexFree
 func mustlinkIndexFree(x C.mustlink_index, message *C.char) C.int {
-	return guarded(message, func() error { return handles.FreeIndex(uintptr(x)) })
+	return guarded(message, func() error { return abi.Free[*neighborindex.Searcher](&handles, uintptr(x)) })
 }

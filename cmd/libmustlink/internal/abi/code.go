@@ -18,7 +18,6 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/neighborindex"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -128,50 +127,18 @@ func (h *Handles) Put(object any) uintptr {
 	return h.last
 }
 
-// The kinds of objects, for messages.
-const (
-	anEngine = "an engine"
-	aModel   = "a model"
-	anIndex  = "an index"
-)
-
-// Engine returns the engine with a number.
-func (h *Handles) Engine(number uintptr) (*engine.Engine, error) {
+// Get returns the object of a type with a number.
+func Get[T any](h *Handles, number uintptr) (T, error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return of[*engine.Engine](h, number, anEngine)
+	return of[T](h, number)
 }
 
-// Model returns the model with a number.
-func (h *Handles) Model(number uintptr) (*mustlink.Model, error) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return of[*mustlink.Model](h, number, aModel)
-}
-
-// Index returns the index with a number.
-func (h *Handles) Index(number uintptr) (*neighborindex.Searcher, error) {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return of[*neighborindex.Searcher](h, number, anIndex)
-}
-
-// FreeEngine removes an engine. Running calls may still use it.
-func (h *Handles) FreeEngine(number uintptr) error { return free[*engine.Engine](h, number, anEngine) }
-
-// FreeModel removes a model. Running calls may still use it.
-func (h *Handles) FreeModel(number uintptr) error { return free[*mustlink.Model](h, number, aModel) }
-
-// FreeIndex removes an index. Running calls may still use it.
-func (h *Handles) FreeIndex(number uintptr) error {
-	return free[*neighborindex.Searcher](h, number, anIndex)
-}
-
-// free removes an object of a type.
-func free[T any](h *Handles, number uintptr, kind string) error {
+// Free removes an object of a type. Running calls may still use it.
+func Free[T any](h *Handles, number uintptr) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_, err := of[T](h, number, kind)
+	_, err := of[T](h, number)
 	if err == nil {
 		delete(h.objects, number)
 	}
@@ -179,13 +146,20 @@ func free[T any](h *Handles, number uintptr, kind string) error {
 }
 
 // of returns an object of a type. The caller has locked h.
-func of[T any](h *Handles, number uintptr, kind string) (T, error) {
+func of[T any](h *Handles, number uintptr) (T, error) {
 	object, ok := h.objects[number].(T)
-	if !ok {
-		return object, &Error{BadHandle,
-			fmt.Sprintf("handle %d is not %s: want one that exists and was not freed", number, kind)}
+	if ok {
+		return object, nil
 	}
-	return object, nil
+	kind := "an index"
+	switch any(object).(type) {
+	case *engine.Engine:
+		kind = "an engine"
+	case *mustlink.Model:
+		kind = "a model"
+	}
+	return object, &Error{BadHandle,
+		fmt.Sprintf("handle %d is not %s: want one that exists and was not freed", number, kind)}
 }
 
 // Len returns the number of objects.

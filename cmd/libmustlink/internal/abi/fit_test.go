@@ -272,19 +272,19 @@ func TestHandles(t *testing.T) {
 	var h Handles
 	e := h.Put(newEngine(t, ""))
 	m := h.Put(&mustlink.Model{})
-	if _, err := h.Engine(m); CodeOf(err) != BadHandle {
+	if _, err := Get[*engine.Engine](&h, m); CodeOf(err) != BadHandle {
 		t.Errorf("a model as engine: %v", err)
 	}
-	if _, err := h.Model(e); CodeOf(err) != BadHandle {
+	if _, err := Get[*mustlink.Model](&h, e); CodeOf(err) != BadHandle {
 		t.Errorf("an engine as model: %v", err)
 	}
-	if err := h.FreeModel(e); CodeOf(err) != BadHandle || h.Len() != 2 {
+	if err := Free[*mustlink.Model](&h, e); CodeOf(err) != BadHandle || h.Len() != 2 {
 		t.Errorf("an engine freed as model: %v", err)
 	}
-	if err := h.FreeModel(m); err != nil || h.Len() != 1 {
+	if err := Free[*mustlink.Model](&h, m); err != nil || h.Len() != 1 {
 		t.Errorf("freed: %v, %d objects", err, h.Len())
 	}
-	if err := h.FreeModel(m); CodeOf(err) != BadHandle {
+	if err := Free[*mustlink.Model](&h, m); CodeOf(err) != BadHandle {
 		t.Errorf("freed twice: %v", err)
 	}
 	if again := h.Put(&mustlink.Model{}); again == m {
