@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mustlink/mustlink/bench/panels"
+
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/bench/statistics"
@@ -171,22 +173,22 @@ func (c *Cross) failures(b *strings.Builder) {
 
 // Panels returns the panels of the picture: mean ranks on training rows and on held-out rows.
 func (c *Cross) Panels() ([]view.Panel, error) {
-	var panels []view.Panel
+	var drawn []view.Panel
 	for _, m := range []int{trainingRand, heldOutRand} {
 		r, err := c.Ranking(m)
 		if err != nil {
 			return nil, err
 		}
-		p := view.Ranks{Title: Measures()[m] + " rows", XLabel: "mean rank; bars apart differ",
+		p := panels.Ranks{Title: Measures()[m] + " rows", XLabel: "mean rank; bars apart differ",
 			Critical: r.Critical}
 		for _, i := range byRank(r.Mean) {
 			method, err := catalog.Lookup(c.Systems[i])
 			p.Names, p.Mean = append(p.Names, c.Systems[i]), append(p.Mean, r.Mean[i])
 			p.Emphasized = append(p.Emphasized, err == nil && !method.Baseline)
 		}
-		panels = append(panels, p)
+		drawn = append(drawn, view.Drawing(p.Draw))
 	}
-	return panels, nil
+	return drawn, nil
 }
 
 // provenance writes the set-up of the run, its command and its build.

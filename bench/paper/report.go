@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mustlink/mustlink/bench/panels"
+
 	"github.com/mustlink/mustlink/internal/view"
 )
 
@@ -164,18 +166,18 @@ func (r *Result) Panels() []view.Panel {
 	if r.Table.Draw != nil {
 		return r.Table.Draw(r)
 	}
-	var panels []view.Panel
+	var drawn []view.Panel
 	for j, column := range r.Table.Columns {
 		if r.Table.absent(j) {
 			continue
 		}
-		b := view.Boxes{Title: column}
+		b := panels.Boxes{Title: column}
 		for i, row := range r.Table.Rows {
 			b.Names, b.Values = append(b.Names, row.Name), append(b.Values, r.column(i, j))
 		}
-		panels = append(panels, b)
+		drawn = append(drawn, view.Drawing(b.Draw))
 	}
-	return panels
+	return drawn
 }
 
 // printed reports whether any value that the paper prints is known.

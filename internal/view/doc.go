@@ -1,7 +1,7 @@
 // Package view shows data and learned metrics to people: pictures of points in the plane with their
-// links, of lines, boxes and ranks; and one page about data, links and metrics.
+// links, and of lines; and one page about data, links and metrics.
 //
-// A picture is one or more panels side by side, each a [Scatter], [Lines], [Boxes] or [Ranks],
+// A picture is one or more panels side by side, each a [Scatter], [Lines] or [Drawing],
 // written by [Write] as PNG, SVG or PDF. The bytes depend on the picture alone. There are twelve
 // colors, the same on a page, which people with any color vision can tell apart; eight and more
 // groups also differ in shape, lines in dashes.

@@ -82,7 +82,7 @@ func (s Size) fill(panels int) (Size, error) {
 	return s, nil
 }
 
-// Panel is one drawing of a figure: a [Scatter], [Lines], [Boxes] or [Ranks].
+// Panel is one drawing of a figure: a [Scatter], [Lines] or [Drawing].
 type Panel interface {
 	// plot returns the drawing without its legend.
 	plot() (*plot.Plot, error)
@@ -91,6 +91,14 @@ type Panel interface {
 	// settle adapts the axes to the area of the data.
 	settle(p *plot.Plot, c draw.Canvas)
 }
+
+// Drawing is a panel that its caller draws, without a legend: a function that returns it, begun by
+// [NewPlot].
+type Drawing func() (*plot.Plot, error)
+
+func (d Drawing) plot() (*plot.Plot, error)    { return d() }
+func (Drawing) legend() legend                 { return legend{} }
+func (Drawing) settle(*plot.Plot, draw.Canvas) {}
 
 // Write draws panels side by side, in rows if the size says so, each with its legend to the right
 // unless the legend would take more than half of the panel. Coordinates that are not finite are a
@@ -190,10 +198,10 @@ func crowded(ticks []plot.Tick, a *plot.Axis, length vg.Length) bool {
 	return false
 }
 
-// newPlot returns an empty drawing in the common style.
-func newPlot(title, x, y string) *plot.Plot {
+// NewPlot returns an empty drawing in the common style.
+func NewPlot(title, x, y string) *plot.Plot {
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = clean(title), clean(x), clean(y)
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = Clean(title), Clean(x), Clean(y)
 	setFont(&p.Title.TextStyle, 11)
 	p.Title.Padding = 5
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
@@ -211,9 +219,9 @@ func newPlot(title, x, y string) *plot.Plot {
 
 func setFont(s *text.Style, size font.Length) { s.Font.Size, s.Font.Variant = size, "Sans" }
 
-// clean removes what would break a picture from a text: control characters, bytes that are not
+// Clean removes what would break a picture from a text: control characters, bytes that are not
 // UTF-8, and the two letters that XML forbids.
-func clean(s string) string {
+func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsControl(r):
@@ -260,8 +268,8 @@ func elide(s *string, style text.Style, room vg.Length) {
 // largest is the maximum absolute coordinate: differences of coordinates must not overflow.
 const largest = 1e300
 
-// checkFinite returns a DataError for the first value that cannot be drawn.
-func checkFinite(column string, values []float64) error {
+// CheckFinite returns a *fault.DataError for the first value that cannot be drawn.
+func CheckFinite(column string, values []float64) error {
 	for i, v := range values {
 		if !(math.Abs(v) <= largest) {
 			return &fault.DataError{Row: i, Column: column,
@@ -271,9 +279,9 @@ func checkFinite(column string, values []float64) error {
 	return nil
 }
 
-// extent returns the range of values with a margin. The range is wide enough to divide by it and to
+// Extent returns the range of values with a margin. The range is wide enough to divide by it and to
 // have ticks.
-func extent(values []float64) (lo, hi float64) {
+func Extent(values []float64) (lo, hi float64) {
 	if len(values) == 0 {
 		return 0, 1
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
@@ -168,9 +169,9 @@ func TestBadInput(t *testing.T) {
 			Lines{LogY: true, Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{0}}}},
 			"logarithmic"},
 		"columns": {"png", Size{Columns: -1}, cloud(3, 1), "columns"},
-		"boxes":   {"png", Size{}, Boxes{Names: []string{"a", "b"}, Values: [][]float64{{1}}}, "names"},
-		"no box":  {"png", Size{}, Boxes{Names: []string{"a"}, Values: [][]float64{{}}}, "values of a"},
-		"box NaN": {"png", Size{}, Boxes{Names: []string{"a"}, Values: [][]float64{{1, nan}}}, "row 1"},
+		"drawing": {"png", Size{}, Drawing(func() (*plot.Plot, error) {
+			return nil, CheckFinite("values of a", []float64{1, nan})
+		}), "row 1"},
 		"band": {"png", Size{},
 			Lines{Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{0}, Low: []float64{1, 2}}}},
 			"low"},
@@ -200,7 +201,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.error }
 
 // Panels fill rows of the given length: a picture of five in rows of two has the size of six.
 func TestRowsOfPanels(t *testing.T) {
-	box := Boxes{Title: "box", Names: []string{"one", "two"}, Values: [][]float64{{1, 2, 3, 9}, {4}}}
+	box := Drawing(func() (*plot.Plot, error) { return NewPlot("box", "x", "y"), nil })
 	panels := []Panel{box, cloud(5, 2), box, times(), box}
 	for columns, want := range map[int][2]int{0: {25 * 150, 4 * 150}, 2: {10 * 150, 12 * 150},
 		9: {25 * 150, 4 * 150}} {

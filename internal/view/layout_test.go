@@ -198,7 +198,7 @@ func TestThin(t *testing.T) {
 		length vg.Length
 		want   string
 	}{{300, "0 100 200 300 400"}, {70, "0 200 400"}, {10, "0"}} {
-		p := newPlot("", "", "")
+		p := NewPlot("", "", "")
 		p.X.Min, p.X.Max = 0, 400
 		thin(&p.X, c.length)
 		var labels []string
@@ -211,7 +211,7 @@ func TestThin(t *testing.T) {
 			t.Errorf("on %v points: labels %q: want %q", c.length, got, c.want)
 		}
 	}
-	p := newPlot("", "a label of several words", "")
+	p := NewPlot("", "a label of several words", "")
 	whole := p.X.Label.TextStyle.Width(p.X.Label.Text)
 	for _, c := range []struct {
 		share float64

@@ -111,7 +111,7 @@ func legendStyle() text.Style {
 // shorten cleans a name and cuts it if it would leave no room for the drawing.
 func shorten(name string) string {
 	const limit = 24
-	name = strings.TrimSpace(clean(name))
+	name = strings.TrimSpace(Clean(name))
 	if r := []rune(name); len(r) > limit {
 		return string(r[:limit-1]) + "…"
 	}
@@ -128,12 +128,12 @@ func (s stroke) Thumbnail(c *draw.Canvas) {
 
 var (
 	white = color.White
-	// Twelve colors of pictures and pages, to be seen on white and on dark. The first six are those
+	// Palette has the twelve colors of pictures and pages, to be seen on white and on dark. The first six are those
 	// of Okabe and Ito (2008, jfly.uni-koeln.de/color). The others are from palettes of Tableau,
 	// CSS, Krzywinski (2020, mk.bcgsc.ca/colorblind) and Tol (2021,
 	// SRON/EPS/TN/09-002): those whose smallest difference from all others is largest for normal
 	// vision and without red or green cones, as the tests measure it.
-	palette = []color.NRGBA{
+	Palette = []color.NRGBA{
 		{0x00, 0x72, 0xb2, 255}, {0xd5, 0x5e, 0x00, 255}, {0x00, 0x9e, 0x73, 255}, {0xcc, 0x79, 0xa7, 255},
 		{0xe6, 0x9f, 0x00, 255}, {0x56, 0xb4, 0xe9, 255}, {0x8c, 0x56, 0x4b, 255}, {0x8a, 0x2b, 0xe2, 255},
 		{0xc7, 0x15, 0x85, 255}, {0x00, 0x8d, 0xf9, 255}, {0xff, 0xaa, 0xbb, 255}, {0x88, 0xcc, 0xee, 255},
@@ -185,7 +185,7 @@ const fewGroups = 7
 // hexPalette returns the palette for a page.
 func hexPalette() []string {
 	var out []string
-	for _, c := range palette {
+	for _, c := range Palette {
 		out = append(out, fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B))
 	}
 	return out
@@ -207,7 +207,7 @@ func corners() [][]float64 {
 // markerOf returns the marker of group g. It combines twelve colors and eight shapes so that
 // neighbors differ in both and 96 groups are distinct.
 func markerOf(g int, radius vg.Length) marker {
-	return marker{shape: (g + g/len(palette)) % len(shapes), color: palette[g%len(palette)], radius: radius}
+	return marker{shape: (g + g/len(Palette)) % len(shapes), color: Palette[g%len(Palette)], radius: radius}
 }
 
 func (m marker) draw(c draw.Canvas, at vg.Point) {

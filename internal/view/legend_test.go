@@ -42,12 +42,12 @@ func oklab(c [3]float64) [3]float64 {
 // TestPalette: any two colors differ for people with and without color blindness, and every color
 // differs from the backgrounds of light and dark pages.
 func TestPalette(t *testing.T) {
-	if len(palette) != 12 || len(hexPalette()) != 12 {
-		t.Fatalf("%d colors: want 12", len(palette))
+	if len(Palette) != 12 || len(hexPalette()) != 12 {
+		t.Fatalf("%d colors: want 12", len(Palette))
 	}
 	for who, cones := range seeing {
 		var seen [][3]float64
-		for _, c := range palette {
+		for _, c := range Palette {
 			rgb, out := linear(c), [3]float64{}
 			for i := range out {
 				for k := range rgb {
@@ -70,7 +70,7 @@ func TestPalette(t *testing.T) {
 		l := linear(c)
 		return 0.2126*l[0] + 0.7152*l[1] + 0.0722*l[2]
 	}
-	for i, c := range palette {
+	for i, c := range Palette {
 		onWhite, onDark := 1.05/(luminance(c)+0.05),
 			(luminance(c)+0.05)/(luminance(color.NRGBA{21, 24, 28, 255})+0.05)
 		if onWhite < 1.7 || onDark < 2.5 {

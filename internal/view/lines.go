@@ -44,7 +44,7 @@ func (l Lines) plot() (*plot.Plot, error) {
 		}
 		xs, ys = append(xs, s.X...), append(append(append(ys, s.Y...), s.Low...), s.High...)
 	}
-	p := newPlot(l.Title, l.XLabel, l.YLabel)
+	p := NewPlot(l.Title, l.XLabel, l.YLabel)
 	scale(&p.X, l.LogX, xs)
 	scale(&p.Y, l.LogY, ys)
 	p.Add(l)
@@ -70,7 +70,7 @@ func (s Series) check(logX, logY bool) error {
 			return &fault.ShapeError{What: "number of " + c.name + " values", Got: len(c.values),
 				Want: fmt.Sprintf("%d, as there are x values", len(s.X))}
 		}
-		if err := checkFinite(c.name, c.values); err != nil {
+		if err := CheckFinite(c.name, c.values); err != nil {
 			return err
 		}
 		for i, v := range c.values {
@@ -86,7 +86,7 @@ func (s Series) check(logX, logY bool) error {
 // scale sets up an axis for values. A logarithmic axis is a linear axis of logarithms, because that
 // of the plotting library reserves room for labels in the wrong positions.
 func scale(a *plot.Axis, log bool, values []float64) {
-	a.Min, a.Max = extent(onAxis(log, values))
+	a.Min, a.Max = Extent(onAxis(log, values))
 	if log {
 		if a.Max-a.Min < 0.1 { // too narrow for ticks: half a decade around it
 			a.Min, a.Max = widen(a.Min, a.Max, 0.5)
@@ -126,7 +126,7 @@ func (l Lines) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	for k, s := range l.Series {
 		if s.spread() && !s.Bars {
-			band := palette[k%len(palette)]
+			band := Palette[k%len(Palette)]
 			band.A = 50
 			back := at(s.X, s.High)
 			slices.Reverse(back)
@@ -151,7 +151,7 @@ func (l Lines) Plot(c draw.Canvas, p *plot.Plot) {
 
 // drawBars draws a bar with short ends between each pair of points.
 func drawBars(c draw.Canvas, k int, low, high []vg.Point) {
-	style := draw.LineStyle{Color: palette[k%len(palette)], Width: 0.8}
+	style := draw.LineStyle{Color: Palette[k%len(Palette)], Width: 0.8}
 	const half = 2.5
 	for i := range low {
 		c.StrokeLine2(style, low[i].X, low[i].Y, high[i].X, high[i].Y)
@@ -170,7 +170,7 @@ func (s Series) dotted() bool { return s.Markers || s.Apart || len(s.X) == 1 }
 // lineStyle returns the color and the dashes of line k.
 func lineStyle(k int) draw.LineStyle {
 	dashes := [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}}
-	return draw.LineStyle{Color: palette[k%len(palette)], Width: 1.4, Dashes: dashes[k%len(dashes)]}
+	return draw.LineStyle{Color: Palette[k%len(Palette)], Width: 1.4, Dashes: dashes[k%len(dashes)]}
 }
 
 func pointMarker(k int) marker {

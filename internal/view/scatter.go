@@ -41,9 +41,9 @@ func (s Scatter) plot() (*plot.Plot, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	p := newPlot(s.Title, s.XLabel, s.YLabel)
-	p.X.Min, p.X.Max = extent(s.X)
-	p.Y.Min, p.Y.Max = extent(s.Y)
+	p := NewPlot(s.Title, s.XLabel, s.YLabel)
+	p.X.Min, p.X.Max = Extent(s.X)
+	p.Y.Min, p.Y.Max = Extent(s.Y)
 	p.Add(s)
 	if s.NoScale {
 		p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{}, plot.ConstantTicks{}
@@ -62,7 +62,7 @@ func (s Scatter) check() error {
 		return &fault.ShapeError{What: "number of groups", Got: len(s.Groups),
 			Want: fmt.Sprintf("%d, one for each point", n)}
 	}
-	if err := cmp.Or(checkFinite("x", s.X), checkFinite("y", s.Y)); err != nil {
+	if err := cmp.Or(CheckFinite("x", s.X), CheckFinite("y", s.Y)); err != nil {
 		return err
 	}
 	ends := slices.Concat(s.Chunklets...)
