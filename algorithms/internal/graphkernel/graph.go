@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -286,10 +287,8 @@ func moderate(s blas.Matrix, largest float64) blas.Matrix {
 func unreached(s Adjacency, set *links.Set) []string {
 	label, count := s.components()
 	linked := make([]bool, count)
-	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {
-		for _, l := range list {
-			linked[label[l.I]], linked[label[l.J]] = true, true
-		}
+	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
+		linked[label[l.I]], linked[label[l.J]] = true, true
 	}
 	parts, points := 0, 0
 	for _, is := range linked {

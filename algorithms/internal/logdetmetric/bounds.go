@@ -321,10 +321,8 @@ func (w Supervision) Dropped() int { return len(w.impossible) }
 // Linked returns the rows that occur in links or triplets, ascending.
 func (w Supervision) Linked() []int {
 	linked := map[int]bool{}
-	for _, list := range [][]links.Link{w.Links.Must(), w.Links.Cannot()} {
-		for _, l := range list {
-			linked[l.I], linked[l.J] = true, true
-		}
+	for _, l := range slices.Concat(w.Links.Must(), w.Links.Cannot()) {
+		linked[l.I], linked[l.J] = true, true
 	}
 	for _, t := range w.Triplets {
 		linked[t.I], linked[t.J], linked[t.K] = true, true, true

@@ -361,10 +361,8 @@ func LabelCurve(v Space, labels []string, seed uint64) (view.Series, error) {
 // both kinds.
 func LinkCurve(v Space, set *links.Set) (view.Series, error) {
 	var list []pair
-	for _, part := range [][]links.Link{set.Must(), set.Cannot()} {
-		for _, l := range part {
-			list = append(list, pairOf(v, l.I, l.J, l.Sign == links.Must))
-		}
+	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
+		list = append(list, pairOf(v, l.I, l.J, l.Sign == links.Must))
 	}
 	return curve(v.Name, list)
 }
@@ -373,11 +371,9 @@ func LinkCurve(v Space, set *links.Set) (view.Series, error) {
 func LinkAUC(v Space, set *links.Set) (float64, error) {
 	var lengths []float64
 	var must []bool
-	for _, part := range [][]links.Link{set.Must(), set.Cannot()} {
-		for _, l := range part {
-			lengths = append(lengths, -points.SquaredDistance(v.Y.Row(l.I), v.Y.Row(l.J)))
-			must = append(must, l.Sign == links.Must)
-		}
+	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
+		lengths = append(lengths, -points.SquaredDistance(v.Y.Row(l.I), v.Y.Row(l.J)))
+		must = append(must, l.Sign == links.Must)
 	}
 	return score.AUC(lengths, must)
 }
