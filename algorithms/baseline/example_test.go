@@ -382,7 +382,8 @@ func ExampleCovariance() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := baseline.CovarianceLearner{Params: param.Default[baseline.Covariance]()}.Fit(ctx, eng, x, none)
+	model, err := baseline.CovarianceLearner{Params: param.Default[baseline.Covariance]()}.Fit(ctx, eng, x,
+		none)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -310,7 +310,8 @@ func TestRCABadInput(t *testing.T) {
 		"equal chunklet": {&points.Dense{N: 20, D: 1, Data: append([]float64{1, 1}, make([]float64, 18)...)},
 			pair, param.Default[baseline.RCA]()},
 		"too large": {&points.Dense{N: 20, D: 1,
-			Data: append([]float64{1e200, -1e200}, make([]float64, 18)...)}, pair, param.Default[baseline.RCA]()},
+			Data: append([]float64{1e200, -1e200}, make([]float64, 18)...)}, pair,
+			param.Default[baseline.RCA]()},
 		"no values": {&points.CSR{N: 20, D: 3, Start: make([]int, 21)}, set, param.Default[baseline.RCA]()},
 		"sequences": {&points.Sequences{Alphabet: "AB", Start: make([]int, 21)}, set,
 			param.Default[baseline.RCA]()},
@@ -374,7 +375,8 @@ func ExampleRCA_fit() {
 	x, _ := points.NewDense(4, 2, []float64{0, -3, 0.1, 3, 1, -2, 0.9, 4})
 	set, _ := links.FromChunklets(4, [][]int{{0, 1}, {2, 3}})
 	eng, _ := engine.New(engine.Options{})
-	m, err := (&baseline.RCALearner{Params: param.Default[baseline.RCA]()}).Fit(context.Background(), eng, x, set)
+	m, err := (&baseline.RCALearner{Params: param.Default[baseline.RCA]()}).Fit(context.Background(), eng, x,
+		set)
 	if err != nil {
 		fmt.Println(err)
 		return

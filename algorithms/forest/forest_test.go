@@ -278,8 +278,8 @@ func TestInput(t *testing.T) {
 		"no links":              {x, enginetest.Links(t, x.N, nil), true},
 		"links of equal points": {pairs, same, true},
 	} {
-		fitted, err := forester(param.Default[Params](), algorithms.Common{}).Fit(t.Context(), enginetest.New(t, 1),
-			c.x, c.set)
+		fitted, err := forester(param.Default[Params](), algorithms.Common{}).Fit(t.Context(),
+			enginetest.New(t, 1), c.x, c.set)
 		if c.bad {
 			if !fault.IsInput(err) {
 				t.Errorf("%s: error %v, want one of the input", name, err)

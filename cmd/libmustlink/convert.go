@@ -68,8 +68,8 @@ func pointsOf(p *C.mustlink_points) *abi.Points {
 	}
 }
 
-// arrayOf and linksOf see structs of C as those of Go with the same layout, which the compiler checks
-// as far as their sizes go.
+// arrayOf and linksOf see structs of C as those of Go with the same layout, of which the compiler
+// checks the sizes.
 func arrayOf(m *C.mustlink_matrix) (*abi.Array, error) {
 	if m == nil {
 		return nil, &abi.Error{Code: abi.BadArgument, Text: "the output is NULL: want a matrix"}

@@ -128,9 +128,9 @@ func (s stroke) Thumbnail(c *draw.Canvas) {
 
 var (
 	white = color.White
-	// Palette has the twelve colors of pictures and pages, to be seen on white and on dark. The first six are those
-	// of Okabe and Ito (2008, jfly.uni-koeln.de/color). The others are from palettes of Tableau,
-	// CSS, Krzywinski (2020, mk.bcgsc.ca/colorblind) and Tol (2021,
+	// Palette has the twelve colors of pictures and pages, to be seen on white and on dark. The
+	// first six are those of Okabe and Ito (2008, jfly.uni-koeln.de/color). The others are from
+	// palettes of Tableau, CSS, Krzywinski (2020, mk.bcgsc.ca/colorblind) and Tol (2021,
 	// SRON/EPS/TN/09-002): those whose smallest difference from all others is largest for normal
 	// vision and without red or green cones, as the tests measure it.
 	Palette = []color.NRGBA{

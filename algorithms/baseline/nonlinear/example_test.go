@@ -77,8 +77,8 @@ func ExampleLLMA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := nonlinear.LLMALearner{Params: param.Default[nonlinear.LLMA](), Seed: 1}.Fit(ctx, eng, seen.Points,
-		pairs)
+	model, err := nonlinear.LLMALearner{Params: param.Default[nonlinear.LLMA](), Seed: 1}.Fit(ctx, eng,
+		seen.Points, pairs)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -141,8 +141,8 @@ func ExampleKPCA() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := nonlinear.KPCALearner{Kernel: linear, Params: param.Default[nonlinear.KPCA]()}.Fit(ctx, eng, x,
-		none)
+	model, err := nonlinear.KPCALearner{Kernel: linear, Params: param.Default[nonlinear.KPCA]()}.Fit(ctx, eng,
+		x, none)
 	if err != nil {
 		log.Fatal(err)
 	}

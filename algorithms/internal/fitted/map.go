@@ -308,8 +308,8 @@ func (l *linear) center(x []float64) {
 	}
 }
 
-// multiplySingle returns after(W before(x)), for an after that is not nil: before and after compute in
-// double precision, in place, and the product is one in single precision.
+// multiplySingle returns after(W before(x)), or W before(x) if after is nil: before and after
+// compute in double precision, in place, and the product is one in single precision.
 func (l *linear) multiplySingle(ctx context.Context, eng *engine.Engine, method string, x *points.Single,
 	before, after func(row []float64)) (blas.Matrix32, error) {
 	if x.D != len(l.mean) {
