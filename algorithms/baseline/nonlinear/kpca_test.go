@@ -227,8 +227,8 @@ func TestKPCABadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (KPCALearner{Params: param.Default[KPCA]()}).Fit(done, eng, cloud(20, 2, 1), none); !errors.Is(
-		err, context.Canceled) {
+	if _, err := (KPCALearner{Params: param.Default[KPCA]()}).Fit(done, eng, cloud(20, 2, 1),
+		none); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }
