@@ -21,7 +21,8 @@ import (
 // Without [Method] or [Using] the method depends on the input: mlkr for [Targets], lsml for
 // [Quadruplets], itml for [Triplets], blend for links of both kinds, krca for must-links alone, and
 // itml for cannot-links alone. If the memory limit does not allow it, a lighter method is fitted.
-// [Description] has the reason.
+// [Description] has the reason. If the option [HoldOut] finds its metric worse than the rows without
+// learning, the model is of the method raw, unless the option [KeepWorse] is given.
 //
 // With more than 20,000 linked rows and no parameters, lleratio, krca and gml are fitted by the
 // method parts, as they would take hours or too much memory themselves; a notice says so.
@@ -88,15 +89,23 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err != nil {
 		return nil, fault.InFile(err, t.data.Name)
 	}
+	judged, err := s.verdict(ctx, eng, task, t, l)
+	if err != nil {
+		return nil, err
+	}
+	if s.prefersRaw(task, t, judged) {
+		judged.Rejected = m.Method()
+		if m, task, err = s.rows(ctx, eng, task, t, l); err != nil {
+			return nil, err
+		}
+	}
 	t.noteColumns(m, l)
 	fitted := catalog.NewFitted(eng, m, t.inputs())
 	fitted.Columns = t.columns
 	fitted.LeftOut = t.leftOut()
 	fitted.Scaling, fitted.Single = t.transform, s.single
 	fitted.Fingerprint = fitted.FingerprintOf(t.raw)
-	if fitted.Verdict, err = s.verdict(ctx, eng, task, t, l); err != nil {
-		return nil, err
-	}
+	fitted.Verdict = judged
 	return &Model{fitted: fitted, eng: eng, chosen: task.choice.Why}, nil
 }
 
@@ -140,6 +149,30 @@ func (s *settings) verdict(ctx context.Context, eng *engine.Engine, of task, t *
 	}
 	o := verdict.Options{Folds: s.folds, Seed: s.seed, Progress: s.progress}
 	return verdict.Assess(ctx, eng, algorithms.Silent(of.learner), t.data.Points, l, o)
+}
+
+// prefersRaw reports whether the rows without learning take the place of the metric: nobody named
+// its method, held-out links find it worse, and do not find the partners of must-links clearly more
+// often, as they may where there are many classes.
+func (s *settings) prefersRaw(of task, t *Table, v *Verdict) bool {
+	_, dense := t.data.Points.(*points.Dense)
+	return of.choice.Why != "" && !s.keep && s.kernel == "" && !s.learnsMore() && dense && v != nil &&
+		v.Finding() == verdict.Worse && (v.Partners == nil || v.Partners.Gain <= verdict.Clear*v.Partners.GainError)
+}
+
+// rows fits the method raw in the place of another one.
+func (s *settings) rows(ctx context.Context, eng *engine.Engine, of task, t *Table, l *Links) (
+	algorithms.Model, task, error) {
+	method, err := catalog.Lookup(baseline.RawMethod)
+	if err != nil {
+		return nil, of, err
+	}
+	why := "held-out links find " + of.choice.Method.Name + " worse"
+	of = task{choice: catalog.Choice{Method: method, Why: why}}
+	if of.learner, err = s.learner(of.choice, t, l); err != nil {
+		return nil, of, err
+	}
+	return s.learn(ctx, eng, of, t, l)
 }
 
 // linksOf returns the links that the method learns from; they are empty if only triplets,

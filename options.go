@@ -49,7 +49,8 @@ type settings struct {
 	lesson     algorithms.Lesson
 	none       string // the name of a list that is given, but empty
 	holdsOut   bool
-	folds      int // of the verdict
+	folds      int  // of the verdict
+	keep       bool // a metric that the verdict finds worse
 
 	restarts    int
 	constrained bool
@@ -193,9 +194,17 @@ func (s *settings) some(name string, count int) {
 // rows are dealt into folds parts, and each of folds fits is without the rows of one part. With
 // folds 1 a single fit is without a fifth of the linked rows, and with 0 there are five such fits,
 // or as many of them as take no more than ten seconds. [Model.Verdict] has the result.
+//
+// If nobody chose the method or a kernel, and dense rows are better without learning, the model is
+// of the method raw: held-out links find the metric worse, and not clearly better at finding the
+// partners of must-links.
 func HoldOut(folds int) Option {
 	return Option{"HoldOut", fit, func(s *settings) { s.holdsOut, s.folds = true, folds }}
 }
+
+// KeepWorse makes [Fit] keep a metric that the links of [HoldOut] find worse than the rows without
+// learning.
+func KeepWorse() Option { return Option{"KeepWorse", fit, func(s *settings) { s.keep = true }} }
 
 // Workers is the number of goroutines that share the work of a model, in [Fit] and [Load]; 0 means
 // all processors. For many fits at the same time, each on a goroutine of the program, it is 1: then

@@ -3,6 +3,8 @@ package mustlink_test
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,4 +79,60 @@ func TestLighterMethods(t *testing.T) {
 		mustlink.MemoryLimit(limit)); !errors.As(err, &refused) {
 		t.Errorf("blend by name: %v", err)
 	}
+}
+
+// TestRawIfWorse: where held-out links find the chosen metric worse than the rows, the model is the
+// rows, and says so; a method or kernel that was named, and KeepWorse, keep the metric.
+func TestRawIfWorse(t *testing.T) {
+	ctx := t.Context()
+	table, pairs := misleading(t)
+	m := try(mustlink.Fit(ctx, table, pairs, mustlink.HoldOut(5)))
+	v := m.Verdict()
+	if m.Describe().Method != "raw" || !strings.Contains(m.Describe().Chosen, "blend worse") ||
+		v.Rejected != "blend" || v.Found != verdict.Worse || !strings.Contains(v.String(), "which the model is") {
+		t.Fatalf("method %s, %+v", m.Describe().Method, v)
+	}
+	raw := try(mustlink.Fit(ctx, table, pairs, mustlink.Method("raw")))
+	equal(t, "Embed", try(m.Embed(ctx, table)), try(raw.Embed(ctx, table)))
+	var file bytes.Buffer
+	try(m.WriteTo(&file))
+	again := try(mustlink.LoadFrom(bytes.NewReader(file.Bytes()), int64(file.Len())))
+	if got := again.Verdict(); got.Rejected != "blend" || got.String() != v.String() {
+		t.Errorf("from the file: %+v", got)
+	}
+	learned := try(mustlink.Fit(ctx, table, pairs))
+	for name, option := range map[string]mustlink.Option{
+		"method": mustlink.Method("blend"), "keep": mustlink.KeepWorse(),
+	} {
+		kept := try(mustlink.Fit(ctx, table, pairs, mustlink.HoldOut(5), option))
+		if kept.Verdict().Found != verdict.Worse || kept.Verdict().Rejected != "" {
+			t.Errorf("%s: %+v", name, kept.Verdict())
+		}
+		equal(t, name, try(kept.Embed(ctx, table)), try(learned.Embed(ctx, table)))
+	}
+}
+
+// misleading returns rows whose two near ones are linked, in so many directions of noise that
+// nothing can be learned from links.
+func misleading(t *testing.T) (*mustlink.Table, *mustlink.Links) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 1))
+	const groups, size, d = 40, 3, 30
+	var rows [][]float64
+	var labels []string
+	for g := range groups {
+		center := make([]float64, d)
+		for j := range center {
+			center[j] = rng.NormFloat64()
+		}
+		for range size {
+			row := make([]float64, d)
+			for j := range row {
+				row[j] = center[j] + .7*rng.NormFloat64()
+			}
+			rows, labels = append(rows, row), append(labels, strconv.Itoa(g))
+		}
+	}
+	table := try(try(mustlink.FromRows(rows)).WithLabels(labels))
+	return table, try(table.SampleLinks(60, 60, 1))
 }

@@ -22,8 +22,8 @@ type Partners struct {
 }
 
 const (
-	manyClasses = 0.8    // AUC of raw distances from which there may be many classes
-	mostRows    = 20_000 // of the fit, in which partners are searched
+	manyClasses = 0.8   // AUC of raw distances from which there may be many classes
+	mostRows    = 4_000 // of the fit, in which partners are searched: more say nothing new
 )
 
 // gallery returns the rows of the fit in which partners are searched: all, or of many those with

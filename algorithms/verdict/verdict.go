@@ -46,6 +46,9 @@ type Verdict struct {
 	// Candidates is the number of methods that this one was chosen among by the same links, 0 for
 	// none.
 	Candidates int `json:"candidates,omitempty"`
+	// Rejected is the method of the metric that was judged, if the model is of the method raw
+	// because it was worse; otherwise "".
+	Rejected string `json:"rejected,omitempty"`
 	// Partners is nil where the AUC says enough.
 	Partners *Partners `json:"partners,omitempty"`
 	// Missing says why nothing could be judged, "" for a verdict. All other fields are then 0.
@@ -95,8 +98,12 @@ func (v *Verdict) String() string {
 	if v.Missing != "" {
 		return "not judged: " + v.Missing
 	}
+	said := sense[v.Found]
+	if v.Rejected != "" {
+		said = v.Rejected + " is worse than raw, which the model is"
+	}
 	return fmt.Sprintf("AUC %.2f ± %.2f (raw %.2f), gain %.2f ± %.2f: %s",
-		shown(v.AUC), v.Error, shown(v.Raw), v.Gain, v.GainError, sense[v.Found])
+		shown(v.AUC), v.Error, shown(v.Raw), v.Gain, v.GainError, said)
 }
 
 // shown returns an AUC for people: a figure that leaves [0, 1] by what was subtracted is drawn

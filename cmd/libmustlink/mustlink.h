@@ -184,7 +184,8 @@ int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int6
  * nearer to each other than k and l), "targets" (a number for each point, for methods that learn
  * from targets), "hold_out" (0; the number of further fits that hold links out to assess the
  * metric: 1 for a single fit without a quarter of the linked points. mustlink_model_info has the
- * member "verdict").
+ * member "verdict"), "keep_worse" (false: where these links find the metric of "auto" worse than the
+ * points without learning, the model is of the method "raw").
  *
  * Columns of tables and of dense points are prepared, and the model prepares later points in the
  * same way: "prepare" ("auto": as their kinds ask for; "none": numbers are taken as they are, and

@@ -197,6 +197,11 @@ func common(m catalog.Method) []parameter {
 		{name: "verbose", hint: "bool | int", value: "False",
 			help: "whether a fit writes lines about its progress to stderr"},
 	}
+	if m.Name == "auto" {
+		all = append(all, parameter{name: "keep_worse", hint: "bool", value: "False",
+			help: "whether a metric is kept that the fits of hold_out find worse than the prepared points " +
+				"without learning. False: model_ is then of the method raw"})
+	}
 	if hasComponents(m) {
 		all = append(all, parameter{name: "dims", hint: "int | None", value: "None",
 			help: "old name of n_components"})

@@ -160,6 +160,7 @@ type fitOptions struct {
 	Targets     []float64        `json:"targets"`
 	Prepare     string           `json:"prepare"`
 	HoldOut     int              `json:"hold_out"`
+	KeepWorse   bool             `json:"keep_worse"`
 	preparingOptions
 }
 
@@ -310,6 +311,9 @@ func (o *fitOptions) options(method string) []mustlink.Option {
 	}
 	if o.HoldOut > 0 {
 		out = append(out, mustlink.HoldOut(o.HoldOut))
+	}
+	if o.KeepWorse {
+		out = append(out, mustlink.KeepWorse())
 	}
 	return out
 }

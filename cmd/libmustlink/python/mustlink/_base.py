@@ -391,6 +391,8 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         options: dict[str, Any] = {"params": params, "seed": as_seed(self.random_state), "standardize": bool(self.standardize)}
         if not self._uses_targets:
             options["hold_out"] = self._held_out()
+        if getattr(self, "keep_worse", False):
+            options["keep_worse"] = True
         options.update(self._preparing())
         kernel = self._kernel()
         if kernel is not None and kernel != PRECOMPUTED:

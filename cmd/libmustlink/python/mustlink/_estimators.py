@@ -4712,6 +4712,9 @@ class AutoMetric(MetricLearner):
         Maximum number of bytes of one request. None: no limit.
     verbose : bool or int, default=False
         Whether a fit writes lines about its progress to stderr.
+    keep_worse : bool, default=False
+        Whether a metric is kept that the fits of hold_out find worse than the prepared points
+        without learning. False: model_ is then of the method raw.
 
     Attributes
     ----------
@@ -4767,6 +4770,7 @@ class AutoMetric(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
         verbose: bool | int = False,
+        keep_worse: bool = False,
     ):
         self.kernel = kernel
         self.prepare = prepare
@@ -4779,3 +4783,4 @@ class AutoMetric(MetricLearner):
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
         self.verbose = verbose
+        self.keep_worse = keep_worse

@@ -47,6 +47,7 @@ type fitCommand struct {
 	curve  string  // file of the learning curve
 
 	noVerdict bool
+	force     bool // keep a metric that the verdict finds worse
 
 	choice catalog.Choice      // of that name, or the one that suits the flags until links are known
 	chosen selection.Candidate // the method with its kernel and parameters
@@ -74,7 +75,9 @@ Five further fits, each without a fifth of the linked rows, assess the metric, a
 more than ten seconds together: how often a must-link of a row that the fit does not know is shorter
 than a cannot-link of one (AUC), less what the rows of the fit alone give, in comparison with the
 prepared rows without learning (raw). It is .5 where there is nothing to learn. --folds 5 makes all
-five fits, --folds 1 one, --no-verdict none. --search first compares methods by held-out links, and
+five fits, --folds 1 one, --no-verdict none. If nobody named a method or kernel, and they find the metric
+worse than raw (by 1.6 standard errors, and the partners of must-links not clearly more often), the
+model is raw; --force keeps the metric. --search first compares methods by held-out links, and
 takes the raw rows if none is clearly better.
 
 A warning names a column that agrees on all must-links and differs on all cannot-links: if it is the
@@ -115,6 +118,9 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 	f.Bool(&c.noVerdict, "no-verdict", false,
 		"do not assess the metric on held-out links, which takes up "+
 			"to five more fits")
+	f.Bool(&c.force, "force", false,
+		"keep the metric of the method that the fit chooses also if held-out links find it worse than raw",
+		usage.Excludes("method", "kernel", "search", "no-verdict"))
 	f.Int(&c.folds, "folds", 0,
 		"parts of the linked rows that the verdict holds out, each from a fit; 1: "+
 			"one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)", usage.Range(">= 1"))
@@ -212,6 +218,9 @@ func (c *fitCommand) asked(found *searchReport) []mustlink.Option {
 	options := []mustlink.Option{mustlink.Chosen(c.choice)}
 	if !c.noVerdict {
 		options = append(options, mustlink.HoldOut(c.folds))
+	}
+	if c.force {
+		options = append(options, mustlink.KeepWorse())
 	}
 	return options
 }

@@ -180,9 +180,12 @@ func (r *fitReport) text(w io.Writer) {
 		source.WriteColumns(w, r.Columns)
 		fmt.Fprintln(w)
 	}
-	if r.Why == "" {
+	switch {
+	case r.Why == "":
 		fmt.Fprintf(w, "method\t%s\n", r.Method)
-	} else {
+	case r.Verdict != nil && r.Verdict.Rejected != "":
+		fmt.Fprintf(w, "method\t%s, chosen since %s; --force keeps %s\n", r.Method, r.Why, r.Verdict.Rejected)
+	default:
 		fmt.Fprintf(w, "method\t%s, chosen since %s; --search compares it with others\n", r.Method, r.Why)
 	}
 	if r.Search != nil {
