@@ -272,8 +272,17 @@ func Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [
 	})
 }
 
+// vectors returns the squared distance of two vectors by the fastest kernel.
+func vectors(eng *engine.Engine, x *points.Dense) Metric {
+	t := eng.Backend().Kernels()
+	return func(i, j int) float64 { return t.SquaredDistance(x.Row(i), x.Row(j)) }
+}
+
 // rawMetric returns the squared distance of two rows of x without learning.
 func rawMetric(ctx context.Context, eng *engine.Engine, x points.Points) (Metric, error) {
+	if dense, is := x.(*points.Dense); is {
+		return vectors(eng, dense), nil
+	}
 	k := kernel.Linear()
 	if _, sequences := x.(*points.Sequences); sequences {
 		spec, err := kernel.Parse(words)
@@ -319,5 +328,6 @@ func embedded(ctx context.Context, eng *engine.Engine, m algorithms.Model, x poi
 	for k, i := range rows {
 		at[i] = k
 	}
-	return func(i, j int) float64 { return points.SquaredDistance(y.Row(at[i]), y.Row(at[j])) }, nil
+	between := vectors(eng, &points.Dense{N: y.Rows, D: y.Cols, Data: y.Data})
+	return func(i, j int) float64 { return between(at[i], at[j]) }, nil
 }

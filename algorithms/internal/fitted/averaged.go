@@ -3,6 +3,7 @@ package fitted
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
@@ -54,28 +55,28 @@ func (a *averaged) Dim() int {
 }
 
 // averagedRows is the number of rows whose products with the support are made at a time.
-const averagedRows = 64
+const averagedRows = 512
 
 func (a *averaged) embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
-	rows, d := min(x.Len(), 32*averagedRows), a.support.Cols
-	memory := eng.GetMatrix(rows, d)
+	rows, d := min(x.Len(), averagedRows), a.support.Cols
+	memory, products := eng.GetMatrix(rows, d), eng.GetMatrix(rows, a.support.Rows)
 	defer eng.PutMatrix(memory)
+	defer eng.PutMatrix(products)
+	never := slices.Repeat([]float64{math.Inf(-1)}, a.support.Rows)
 	for lo := 0; lo < x.Len(); lo += rows {
-		z, out := memory.View(0, min(rows, x.Len()-lo), 0, d), y.View(lo, min(lo+rows, x.Len()), 0, y.Cols)
-		if err := a.form.embed(ctx, eng, points.Slice(x, lo, lo+z.Rows), z); err != nil {
+		count := min(rows, x.Len()-lo)
+		z, p := memory.View(0, count, 0, d), products.View(0, count, 0, a.support.Rows)
+		if err := a.form.embed(ctx, eng, points.Slice(x, lo, lo+count), z); err != nil {
 			return fault.InRows(err, lo)
 		}
-		err := eng.For(ctx, z.Rows, averagedRows, func(from, to int) error {
-			products := eng.GetMatrix(to-from, a.support.Rows)
-			defer eng.PutMatrix(products)
-			eng.Backend().Gemm(false, true, 1, z.View(from, to, 0, d), a.support, 0, products)
+		eng.Backend().Gemm(false, true, 1, z, a.support, 0, p)
+		if err := eng.For(ctx, count, 16, func(from, to int) error {
 			list := make([]neighbor, 0, a.near+1)
 			for i := from; i < to; i++ {
-				a.average(eng.Backend().Kernels(), z.Row(i), products.Row(i-from), list, out.Row(i))
+				a.average(eng.Backend().Kernels(), z.Row(i), p.Row(i), never, list, y.Row(lo+i))
 			}
 			return nil
-		})
-		if err != nil {
+		}); err != nil {
 			return err
 		}
 	}
@@ -88,23 +89,28 @@ type neighbor struct {
 	squared float64
 }
 
-// average writes the coordinates of a point to y. products are those of z with the support; list
-// has room for the neighbors.
-func (a *averaged) average(t *asm.Table, z, products []float64, list []neighbor, y []float64) {
-	own := t.Dot(z, z)
-	for r, p := range products {
-		squared := own + a.squares[r] - 2*p
-		if squared < a.same || len(list) == cap(list) && squared >= list[len(list)-1].squared {
-			continue
+// average writes the coordinates of a point to y. squares are the products of z with the support,
+// which become squared distances; never are bounds below all of these, and list has room for the
+// neighbors.
+func (a *averaged) average(t *asm.Table, z, squares, never []float64, list []neighbor, y []float64) {
+	t.SquaredDistances(squares, squares, t.Dot(z, z), a.squares, 0)
+	limit := math.Inf(1)
+	for r := 0; r < len(squares); r++ {
+		r += t.FirstBelow(squares[r:], never[r:], limit)
+		if r == len(squares) || squares[r] < a.same || len(list) == cap(list) && squares[r] >= limit {
+			continue // or as far as the last, but later
 		}
 		if len(list) < cap(list) {
 			list = append(list, neighbor{})
 		}
 		at := len(list) - 1
-		for ; at > 0 && list[at-1].squared > squared; at-- {
+		for ; at > 0 && list[at-1].squared > squares[r]; at-- {
 			list[at] = list[at-1]
 		}
-		list[at] = neighbor{r, squared}
+		list[at] = neighbor{r, squares[r]}
+		if len(list) == cap(list) {
+			limit = list[len(list)-1].squared
+		}
 	}
 	mean, sum := y[len(y)-len(z):], 0.0
 	clear(mean)
