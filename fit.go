@@ -21,8 +21,8 @@ import (
 // Without [Method] or [Using] the method depends on the input: mlkr for [Targets], lsml for
 // [Quadruplets], itml for [Triplets], blend for links of both kinds, krca for must-links alone, and
 // itml for cannot-links alone. If the memory limit does not allow it, a lighter method is fitted.
-// [Description] has the reason. If the option [HoldOut] finds its metric worse than the rows without
-// learning, the model is of the method raw, unless the option [KeepWorse] is given.
+// [Description] has the reason. If [HoldOut] finds its metric worse than the rows without learning,
+// the model is of the method raw, unless [KeepWorse] is given.
 //
 // With more than 20,000 linked rows and no parameters, lleratio, krca and gml are fitted by the
 // method parts, as they would take hours or too much memory themselves; a notice says so.
@@ -78,7 +78,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 		return nil, err
 	}
 	if s.kernel == "" {
-		if among := choice.Among(eng, t.data.Points, l); among.Method.Name != choice.Method.Name {
+		if among := choice.Among(eng, t.data.Points, l, s.embeddings); among.Method.Name != choice.Method.Name {
 			choice = among
 			if learner, err = s.learner(choice, t, l); err != nil {
 				return nil, err
@@ -120,7 +120,14 @@ type task struct {
 func (s *settings) learn(ctx context.Context, eng *engine.Engine, of task, t *Table, l *Links) (
 	algorithms.Model, task, error) {
 	for {
-		m, err := of.learner.Fit(ctx, eng, t.data.Points, l)
+		lesson := l
+		if of.choice.Why != "" && of.choice.Method.Name == baseline.AdaptMethod { // cannot-links only judge it
+			var err error
+			if lesson, err = links.New(l.N(), l.Must()); err != nil {
+				return nil, of, err
+			}
+		}
+		m, err := of.learner.Fit(ctx, eng, t.data.Points, lesson)
 		refused, tooLarge := errors.AsType[*fault.MemoryError](err)
 		if !tooLarge {
 			return m, of, err
@@ -157,7 +164,8 @@ func (s *settings) verdict(ctx context.Context, eng *engine.Engine, of task, t *
 func (s *settings) prefersRaw(of task, t *Table, v *Verdict) bool {
 	_, dense := t.data.Points.(*points.Dense)
 	return of.choice.Why != "" && !s.keep && s.kernel == "" && !s.learnsMore() && dense && v != nil &&
-		v.Finding() == verdict.Worse && (v.Partners == nil || v.Partners.Gain <= verdict.Clear*v.Partners.GainError)
+		v.Finding() == verdict.Worse &&
+		(v.Partners == nil || v.Partners.Gain <= verdict.Clear*v.Partners.GainError)
 }
 
 // rows fits the method raw in the place of another one.
@@ -242,9 +250,13 @@ func (s *settings) learnsMore() bool {
 func (s *settings) prepared(ctx context.Context, eng *engine.Engine, t *Table) (*Table, error) {
 	asked := !reflect.DeepEqual(s.preparing, Preparing{})
 	switch {
-	case s.tfidf && asked, s.unprepared && (asked || s.tfidf):
-		return nil, &fault.ParamError{Param: "option", Value: "TFIDF or Unprepared",
+	case s.tfidf && asked, s.unprepared && (asked || s.tfidf), s.embeddings && (asked || s.tfidf):
+		return nil, &fault.ParamError{Param: "option", Value: "TFIDF, Unprepared or Embeddings",
 			Want: "no other preparation with it"}
+	case s.embeddings && t.transform != nil:
+		return nil, t.plain()
+	case s.embeddings:
+		return t, t.vectors()
 	case s.tfidf:
 		return t.TFIDF()
 	case t.transform != nil && asked:

@@ -21,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/engine/score"
@@ -465,6 +466,9 @@ func TestDefaultOfEmbeddings(t *testing.T) {
 		{"a kernel", rows, []mustlink.Option{mustlink.Kernel("linear")}, "blend"},
 		{"standardized", rows, []mustlink.Option{mustlink.Standardize()}, "blend"},
 		{"named", rows, []mustlink.Option{mustlink.Method("itml")}, "itml"},
+		{"whole numbers, asked", whole, []mustlink.Option{mustlink.Embeddings()}, "adapt"},
+		{"other lengths, asked", long, []mustlink.Option{mustlink.Embeddings()}, "adapt"},
+		{"named, asked", rows, []mustlink.Option{mustlink.Embeddings(), mustlink.Method("rca")}, "rca"},
 	} {
 		table := try(mustlink.FromRows(c.rows))
 		m := try(mustlink.Fit(t.Context(), table, try(mustlink.NewLinks(n, must, cannot)), c.options...))
@@ -473,6 +477,9 @@ func TestDefaultOfEmbeddings(t *testing.T) {
 		}
 		if c.want != "adapt" {
 			continue
+		}
+		if notices := m.Describe().Notices; len(notices) > 0 { // such as of cannot-links, which judge it
+			t.Errorf("%s: notices %q", c.name, notices)
 		}
 		auc := func(m *mustlink.Model) float64 {
 			var pairs [][2]int
@@ -493,6 +500,27 @@ func TestDefaultOfEmbeddings(t *testing.T) {
 		raw := try(mustlink.Fit(t.Context(), table, nil, mustlink.Method("raw")))
 		if got, was := auc(m), auc(raw); got < was+.03 {
 			t.Errorf("%s: AUC %.3f of pairs of new classes, raw %.3f", c.name, got, was)
+		}
+	}
+}
+
+// TestEmbeddingsAreNumbers: tables with texts, prepared ones, and other preparations are no
+// embeddings, and the error says why.
+func TestEmbeddingsAreNumbers(t *testing.T) {
+	numbers, pairs := problem(t, 6)
+	mixed := try(mustlink.FromColumns(map[string]any{"a": []float64{1, 2, 3, 4, 5, 6},
+		"b": []string{"x", "y", "x", "z", "y", "x"}}))
+	for want, c := range map[string]struct {
+		table  *mustlink.Table
+		option mustlink.Option
+	}{
+		`column "b": it has texts`: {mixed, mustlink.Embeddings()},
+		"a second one":             {try(numbers.Standardize()), mustlink.Embeddings()},
+		"no other preparation":     {numbers, mustlink.TFIDF()},
+	} {
+		_, err := mustlink.Fit(t.Context(), c.table, pairs, mustlink.Embeddings(), c.option)
+		if !fault.IsInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 }

@@ -42,6 +42,7 @@ type settings struct {
 	preparing  Preparing
 	unprepared bool
 	tfidf      bool
+	embeddings bool
 	single     bool
 	files      *catalog.Files // of parameters
 	seed       uint64
@@ -135,6 +136,14 @@ func Unprepared() Option {
 // TFIDF weights counts of terms by the rarity of the terms (TF-IDF) and scales rows to unit length,
 // in [Fit] and for new rows.
 func TFIDF() Option { return Option{"TFIDF", fit, func(s *settings) { s.tfidf = true }} }
+
+// Embeddings makes [Fit] take the rows of its table, which must be complete numbers, for embeddings
+// of texts or pictures: nothing is done with columns, and without [Method] or [Using] must-links are
+// learned from by adapt, with the average of ten neighbors and rows scaled to unit length, also
+// where Fit would not recognize them. It excludes other options of preparation.
+func Embeddings() Option {
+	return Option{"Embeddings", fit, func(s *settings) { s.embeddings = true }}
+}
 
 // SinglePrecision stores the numbers of the model of [Fit] with 24 bits: the file of [Model.Save]
 // is half as large.

@@ -106,6 +106,23 @@ func (t *Table) definite(ctx context.Context, eng *engine.Engine, g *points.Gram
 	return t.with(func(d *dataset.Data) { d.Points = x }), nil
 }
 
+// vectors refuses a table that has more than complete numbers.
+func (t *Table) vectors() error {
+	switch x := t.raw.Points.(type) {
+	case *points.Dense:
+		return nil
+	case *points.Mixed:
+		for _, c := range x.Columns {
+			if c.IsText() {
+				return &fault.DataError{File: t.raw.Name, Row: -1, Column: c.Name,
+					Err: errors.New("it has texts: want numbers alone for embeddings, or the column left out")}
+			}
+		}
+	}
+	return fault.Data(t.raw.Name, "its rows are no complete vectors of numbers (%T): want those for embeddings",
+		t.raw.Points)
+}
+
 // inputs returns the names of the columns that a model of the table takes.
 func (t *Table) inputs() []string { return prepare.Inputs(t.transform, t.raw.Features) }
 

@@ -88,9 +88,10 @@ func TestRawIfWorse(t *testing.T) {
 	table, pairs := misleading(t)
 	m := try(mustlink.Fit(ctx, table, pairs, mustlink.HoldOut(5)))
 	v := m.Verdict()
-	if m.Describe().Method != "raw" || !strings.Contains(m.Describe().Chosen, "blend worse") ||
-		v.Rejected != "blend" || v.Found != verdict.Worse || !strings.Contains(v.String(), "which the model is") {
-		t.Fatalf("method %s, %+v", m.Describe().Method, v)
+	about := m.Describe()
+	if about.Method != "raw" || !strings.Contains(about.Chosen, "blend worse") || v.Rejected != "blend" ||
+		v.Found != verdict.Worse || !strings.Contains(v.String(), "which the model is") {
+		t.Fatalf("method %s, %+v", about.Method, v)
 	}
 	raw := try(mustlink.Fit(ctx, table, pairs, mustlink.Method("raw")))
 	equal(t, "Embed", try(m.Embed(ctx, table)), try(raw.Embed(ctx, table)))

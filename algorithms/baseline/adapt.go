@@ -66,7 +66,7 @@ const (
 // embeddings if they have more than 32 features that are not all integers, and nearly equal
 // lengths: those that are not 0 have a coefficient of variation below 0.005, and vary by less than
 // a tenth of the variance of a direction, as rows far from the origin have nearly equal lengths,
-// too. Rows equal to the mean, up to rounding, stay 0.
+// too. A notice counts rows of zeros. Rows equal to the mean, up to rounding, stay 0.
 //
 // With Smooth, rows are drawn to the average of their nearest training rows, which needs no links:
 // fitted.Averaged has the formula. The model then holds the coordinates of up to 8000 training
@@ -144,7 +144,12 @@ func (p Adapt) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 		}
 		m = fitted.Averaged(m, support, min(p.Smooth, len(rows)))
 	}
-	return fitted.New(m, p, f.Direct()), nil
+	out := fitted.New(m, p, f.Direct())
+	if len(s.zeros) > 0 {
+		out.Note(fmt.Sprintf("adapt: rows without a direction, as all their numbers are 0: %d of %d, the first "+
+			"is row %d", len(s.zeros), f.Dense.N, s.zeros[0]))
+	}
+	return out, nil
 }
 
 // supportRows is the largest number of rows that an average is taken over.
@@ -155,6 +160,7 @@ const supportRows = 8000
 type space struct {
 	x     *points.Dense // y plus the mean
 	unit  *fitted.Unit  // what rows of x are scaled by, nil for nothing
+	zeros []int         // rows of x that are all zeros, if rows are scaled
 	mean  []float64
 	pc    *linear.Principal // nil without principal coordinates
 	total blas.Matrix       // C, lower triangle
@@ -241,7 +247,11 @@ func Embeddings(eng *engine.Engine, x *points.Dense) bool {
 func (s *space) scale(t *asm.Table) error {
 	squares := 0.0
 	for i := range s.x.N {
-		squares += t.SquaredDistance(s.x.Row(i), s.mean) / float64(s.x.N)
+		row := s.x.Row(i)
+		squares += t.SquaredDistance(row, s.mean) / float64(s.x.N)
+		if t.Dot(row, row) == 0 {
+			s.zeros = append(s.zeros, i)
+		}
 	}
 	if !(squares > 0) {
 		return fault.Data("", "all points are equal: want points that vary")

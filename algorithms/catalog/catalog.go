@@ -209,19 +209,25 @@ func Choose(l *links.Set, lesson algorithms.Lesson) (c Choice, err error) {
 
 // Among returns the choice for points, once these are prepared: adapt with the average of ten
 // neighbors for must-links between embeddings, whose own distances are so good already that the
-// metrics of the other methods are worse with few links. docs/choosing.md has the evidence.
-func (c Choice) Among(eng *engine.Engine, x points.Points, l *links.Set) Choice {
+// metrics of the other methods are worse with few links. docs/choosing.md has the evidence. Rows are
+// taken for embeddings also if asked, whatever they look like.
+func (c Choice) Among(eng *engine.Engine, x points.Points, l *links.Set, asked bool) Choice {
 	rows, dense := x.(*points.Dense)
 	must, _ := l.Count()
 	others := []string{"blend", "lleratio", "krca"}
 	if c.Why == "" || !dense || must == 0 || !slices.Contains(others, c.Method.Name) ||
-		!baseline.Embeddings(eng, rows) {
+		!asked && !baseline.Embeddings(eng, rows) {
 		return c
 	}
-	if method, err := Lookup(baseline.AdaptMethod); err == nil {
-		return Choice{method, "the rows are embeddings", map[string]string{"smooth": "10"}}
+	method, err := Lookup(baseline.AdaptMethod)
+	if err != nil {
+		return c
 	}
-	return c
+	params := map[string]string{"smooth": "10"}
+	if asked {
+		params["unit"] = string(baseline.AdaptYes)
+	}
+	return Choice{method, "the rows are embeddings", params}
 }
 
 // Lighter returns the next choice if the memory limit refuses the method, and false if the method

@@ -206,7 +206,7 @@ func (o *Options) Among(eng *engine.Engine, x points.Points, set *links.Set) err
 	if err != nil {
 		return err
 	}
-	choice := catalog.Choice{Method: method, Why: "the incumbent"}.Among(eng, x, set)
+	choice := catalog.Choice{Method: method, Why: "the incumbent"}.Among(eng, x, set, false)
 	if choice.Method.Name != firstChoice {
 		o.Incumbent = &Candidate{Method: choice.Method.Name, Params: choice.Params}
 		o.Candidates = Including(o.Candidates, *o.Incumbent)

@@ -139,11 +139,32 @@ func (a *averaged) average(t *asm.Table, z, squares, never []float64, list []nei
 	t.Scale(math.Sqrt(.5), y)
 }
 
-func (a *averaged) single(_ context.Context, _ *engine.Engine, method string,
-	_ *points.Single) (blas.Matrix32, error) {
-	return blas.Matrix32{},
-		&fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " +
-			method + " that averages over stored rows"}
+// single computes in double precision and rounds the coordinates.
+func (a *averaged) single(ctx context.Context, eng *engine.Engine, _ string,
+	x *points.Single) (blas.Matrix32, error) {
+	if x.D != a.InputDim() {
+		return blas.Matrix32{}, WrongFeatures(x.D, a.InputDim())
+	}
+	if err := checkMemory(eng, x.N, a.Dim(), 2); err != nil {
+		return blas.Matrix32{}, err
+	}
+	y := blas.NewMatrix32(x.N, a.Dim())
+	rows := min(x.N, averagedRows)
+	from, to := make([]float64, rows*x.D), blas.NewMatrix(rows, a.Dim())
+	for lo := 0; lo < x.N; lo += rows {
+		part := &points.Dense{N: min(rows, x.N-lo), D: x.D}
+		part.Data = from[:part.N*x.D]
+		for i, v := range x.Data[lo*x.D : (lo+part.N)*x.D] {
+			from[i] = float64(v)
+		}
+		if err := a.embed(ctx, eng, part, to); err != nil {
+			return y, fault.InRows(err, lo)
+		}
+		for i := range part.N {
+			eng.Backend().Kernels().Narrow(y.Row(lo+i), to.Row(i))
+		}
+	}
+	return y, finite(0, y.Rows, y.Row, beyondSingle)
 }
 
 // The suffixes of the tensors of an average.

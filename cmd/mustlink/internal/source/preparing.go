@@ -110,6 +110,15 @@ func (p *Preparing) TakeAsRead() {
 	}
 }
 
+// TakeEmbeddings makes points be read and taken as complete numbers, on scales that need no look. It
+// follows Check.
+func (p *Preparing) TakeEmbeddings(data *Data) {
+	p.mode, p.learns, data.Mixed = prepareNone, false, false
+}
+
+// EmbeddingsExclude are the flags that do not go with rows that are embeddings.
+func EmbeddingsExclude() []string { return append([]string{"prepare", "gram"}, preparingFlags...) }
+
 // Check refuses combinations that exclude a preparation, and makes data be read as it asks.
 func (p *Preparing) Check(c *session.Checks, model bool, data *Data) {
 	asked := p.Asked()

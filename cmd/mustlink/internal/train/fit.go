@@ -46,8 +46,9 @@ type fitCommand struct {
 	folds  int     // of the verdict
 	curve  string  // file of the learning curve
 
-	noVerdict bool
-	force     bool // keep a metric that the verdict finds worse
+	noVerdict  bool
+	force      bool // keep a metric that the verdict finds worse
+	embeddings bool // the rows are
 
 	choice catalog.Choice      // of that name, or the one that suits the flags until links are known
 	chosen selection.Candidate // the method with its kernel and parameters
@@ -110,6 +111,10 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 	f.String(&c.kernel, "kernel,k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.Repeated(&c.params, "param,p", "a parameter of the method as `name=value`; repeatable")
 	c.preparing.Flags(cmd, "")
+	f.Bool(&c.embeddings, "embeddings", false,
+		"take the rows of DATA, which are complete numbers, for embeddings of texts or pictures: nothing is "+
+			"done with columns, and without -m the method is adapt, which scales rows to unit length",
+		usage.Excludes(append(source.EmbeddingsExclude(), "kernel")...))
 	f.Float(&c.drop, "drop-suspicious", 0,
 		"leave out this `SHARE` of the links, such as 0.1: the most suspicious ones, as 'inspect "+
 			"--suspicious' ranks them")
@@ -216,6 +221,9 @@ func (c *fitCommand) asked(found *searchReport) []mustlink.Option {
 		return nil
 	}
 	options := []mustlink.Option{mustlink.Chosen(c.choice)}
+	if c.embeddings {
+		options = append(options, mustlink.Embeddings())
+	}
 	if !c.noVerdict {
 		options = append(options, mustlink.HoldOut(c.folds))
 	}
@@ -233,6 +241,9 @@ func (c *fitCommand) check(check *session.Checks, _ []string) {
 	check.Do(func() error { return c.lesson.triplets.check(c.choice.Method) })
 	check.Do(func() error { return c.lesson.quadruplets.check(c.choice.Method) })
 	c.preparing.Check(check, false, &c.data)
+	if c.embeddings {
+		c.preparing.TakeEmbeddings(&c.data)
+	}
 	check.Refuse(!(c.drop >= 0 && c.drop < 1),
 		"--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", c.drop)
 	check.Refuse(c.how != "" && c.folds == 1, "--folds is 1 with --search: want a number >= 2")
