@@ -78,7 +78,8 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 		return nil, err
 	}
 	if s.kernel == "" {
-		if among := choice.Among(eng, t.data.Points, l, s.embeddings); among.Method.Name != choice.Method.Name {
+		among := choice.Among(eng, t.data.Points, l, s.embeddings)
+		if among.Method.Name != choice.Method.Name {
 			choice = among
 			if learner, err = s.learner(choice, t, l); err != nil {
 				return nil, err

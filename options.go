@@ -138,8 +138,8 @@ func Unprepared() Option {
 func TFIDF() Option { return Option{"TFIDF", fit, func(s *settings) { s.tfidf = true }} }
 
 // Embeddings makes [Fit] take the rows of its table, which must be complete numbers, for embeddings
-// of texts or pictures: nothing is done with columns, and without [Method] or [Using] must-links are
-// learned from by adapt, with the average of ten neighbors and rows scaled to unit length, also
+// of texts or pictures: nothing is done with columns, and without [Method] or [Using] must-links
+// are learned from by adapt, with the average of ten neighbors and rows scaled to unit length, also
 // where Fit would not recognize them. It excludes other options of preparation.
 func Embeddings() Option {
 	return Option{"Embeddings", fit, func(s *settings) { s.embeddings = true }}

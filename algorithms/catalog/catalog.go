@@ -209,8 +209,8 @@ func Choose(l *links.Set, lesson algorithms.Lesson) (c Choice, err error) {
 
 // Among returns the choice for points, once these are prepared: adapt with the average of ten
 // neighbors for must-links between embeddings, whose own distances are so good already that the
-// metrics of the other methods are worse with few links. docs/choosing.md has the evidence. Rows are
-// taken for embeddings also if asked, whatever they look like.
+// metrics of the other methods are worse with few links. docs/choosing.md has the evidence.
+// If asked, rows are taken for embeddings whatever they look like.
 func (c Choice) Among(eng *engine.Engine, x points.Points, l *links.Set, asked bool) Choice {
 	rows, dense := x.(*points.Dense)
 	must, _ := l.Count()

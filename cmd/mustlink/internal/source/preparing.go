@@ -110,8 +110,8 @@ func (p *Preparing) TakeAsRead() {
 	}
 }
 
-// TakeEmbeddings makes points be read and taken as complete numbers, on scales that need no look. It
-// follows Check.
+// TakeEmbeddings makes points be read and taken as complete numbers, on scales that need no look.
+// It follows Check.
 func (p *Preparing) TakeEmbeddings(data *Data) {
 	p.mode, p.learns, data.Mixed = prepareNone, false, false
 }
