@@ -251,8 +251,10 @@ func (s *settings) learnsMore() bool {
 func (s *settings) prepared(ctx context.Context, eng *engine.Engine, t *Table) (*Table, error) {
 	asked := !reflect.DeepEqual(s.preparing, Preparing{})
 	switch {
-	case s.tfidf && asked, s.unprepared && (asked || s.tfidf), s.embeddings && (asked || s.tfidf):
-		return nil, &fault.ParamError{Param: "option", Value: "TFIDF, Unprepared or Embeddings",
+	case s.embeddings && (asked || s.tfidf):
+		return nil, &fault.ParamError{Param: "option", Value: "Embeddings", Want: "no other preparation with it"}
+	case s.tfidf && asked, s.unprepared && (asked || s.tfidf):
+		return nil, &fault.ParamError{Param: "option", Value: "TFIDF or Unprepared",
 			Want: "no other preparation with it"}
 	case s.embeddings && t.transform != nil:
 		return nil, t.plain()
