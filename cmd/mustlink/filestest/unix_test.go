@@ -86,9 +86,10 @@ func openUp(t *testing.T, dir string) {
 	}
 }
 
-// interrupt starts the command with an open standard input, passes that to feed, then waits and
-// sends the signal, and returns how the command ended.
-func interrupt(t *testing.T, dir, line string, signal os.Signal, feed func(io.WriteCloser)) clitest.Outcome {
+// interrupt starts the command with an open standard input, passes that to feed, waits until the
+// command reads and for the pause, a part of its work, sends the signal, and returns how it ended.
+func interrupt(t *testing.T, dir, line string, signal os.Signal, pause time.Duration,
+	feed func(io.WriteCloser)) clitest.Outcome {
 	t.Helper()
 	cmd := commandtest.Command(dir, strings.Fields(line)...)
 	stdin, err := cmd.StdinPipe()
@@ -102,7 +103,7 @@ func interrupt(t *testing.T, dir, line string, signal os.Signal, feed func(io.Wr
 	}
 	feed(stdin)
 	awaitReading(t, stdin)
-	time.Sleep(300 * time.Millisecond) // a part of the work
+	time.Sleep(pause)
 	if err := cmd.Process.Signal(signal); err != nil {
 		t.Fatalf("the command ended before the signal: %v\n%s", err, stderr.String())
 	}
@@ -141,7 +142,7 @@ func TestInterruptFit(t *testing.T) {
 	before := clitest.Names(t, dir)
 	o := interrupt(t, dir,
 		"fit -m krca -i - --links-from-labels 2500 -k rbf:sigma=median -p landmarks=500 -o out.mlk",
-		os.Interrupt, func(w io.WriteCloser) {
+		os.Interrupt, 300*time.Millisecond, func(w io.WriteCloser) {
 			if _, err := io.WriteString(w, data); err != nil {
 				t.Fatal(err)
 			}
@@ -160,11 +161,12 @@ func TestSignals(t *testing.T) {
 	} {
 		dir := commandtest.Workspace(t)
 		before := clitest.Names(t, dir)
-		o := interrupt(t, dir, "fit -m krca -i - -c links.csv -o out.mlk", signal, func(w io.WriteCloser) {
-			if _, err := io.WriteString(w, "a,b\n1,2\n"); err != nil {
-				t.Fatal(err)
-			}
-		})
+		o := interrupt(t, dir, "fit -m krca -i - -c links.csv -o out.mlk", signal, 0,
+			func(w io.WriteCloser) {
+				if _, err := io.WriteString(w, "a,b\n1,2\n"); err != nil {
+					t.Fatal(err)
+				}
+			})
 		wantEnded(t, dir, o, before, want.Code, want.Stderr)
 	}
 }
@@ -185,11 +187,15 @@ func TestIgnoredSignal(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond)
+	header, rows, _ := strings.Cut(clitest.Read(t, dir, "data.csv"), "\n")
+	if _, err := io.WriteString(stdin, header+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	awaitReading(t, stdin)
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(stdin, clitest.Read(t, dir, "data.csv")); err != nil {
+	if _, err := io.WriteString(stdin, rows); err != nil {
 		t.Fatal(err)
 	}
 	stdin.Close()
@@ -226,7 +232,7 @@ func TestInterruptStreams(t *testing.T) {
 			if len(input) < 80<<10 {
 				t.Fatalf("only %d bytes are written", len(input))
 			}
-			o := interrupt(t, dir, line, os.Interrupt, func(w io.WriteCloser) {
+			o := interrupt(t, dir, line, os.Interrupt, 300*time.Millisecond, func(w io.WriteCloser) {
 				if _, err := io.WriteString(w, input); err != nil {
 					t.Fatal(err)
 				}
