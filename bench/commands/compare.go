@@ -130,6 +130,33 @@ truth: how well the metric ranks all pairs of held-out rows, in comparison with 
 		"blend,lleratio,itml,krca)", withText(compare.RunVerdicts), (*compareFlags).addLinks)
 }
 
+func newPairs(a *app) *cobra.Command {
+	var budgets []int
+	cmd := &cobra.Command{
+		Use:   "pairs",
+		Short: "search with metrics from few links between embeddings, and in many dimensions",
+		Long: `Fit metrics to links between half of the rows of embeddings, pictures and texts, and search with them among the
+other half: the rows themselves, whitening, the linear adapter that is trained on embeddings today
+(InfoNCE), discriminant analysis of components, relevant components, itml, adapt and the default.
+
+` + wrongOutput,
+		Example: `  mustlink-bench pairs --data DIR --sets usps --budgets 30,100 --repetitions 1
+  mustlink-bench pairs --data DIR --state pairs.jsonl -o embeddings.md`,
+	}
+	a.wrongCommand(cmd, "`METHODS` to compare, each with parameters that differ from its defaults (default: "+
+		"those of docs/results/embeddings.md)", withText(func(ctx context.Context, eng *engine.Engine,
+		o compare.Options) (*compare.Pairs, error) {
+		r, err := compare.RunPairs(ctx, eng, o, budgets)
+		return r, usage.RenameParams(err, "budgets", "--budgets")
+	}))
+	cmd.Flags().IntSliceVar(&budgets, "budgets", compare.Budgets(),
+		"`NUMBERS` of must-links; there are as many cannot-links")
+	cmd.Flags().Lookup("sets").Usage = "data `SETS` to compare on: " +
+		strings.Join(compare.PairSetNames(), ", ") + ", or those of 'mustlink-bench cross' (default the first " +
+		"eight, if they are in the folder)"
+	return cmd
+}
+
 func (p *compareFlags) add(cmd *cobra.Command) {
 	var sets []string
 	for _, s := range compare.Sets() {

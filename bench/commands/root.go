@@ -45,7 +45,7 @@ avx512, neon) choose the linear algebra; see mustlink-bench info.`,
 		&cobra.Group{ID: groupSpeed, Title: "Speed and memory:"},
 	)
 	addGroup(root, groupPapers, newPaper(a), newCross(a), newCurves(a), newWrong(a), newVerdicts(a),
-		newHindsight(a), newSuggest(a), newPlot(a))
+		newHindsight(a), newPairs(a), newSuggest(a), newPlot(a))
 	addGroup(root, groupSpeed, newMicro(a), newPeers(a), newNeighbors(a), newMethods(a), newWorkers(a),
 		newThroughput(a), newBuilds(a), newSoak(a), newTime(a), newServe(a))
 	root.AddCommand(s.VersionCommand(), s.InfoCommand(), reference.Command(s, referenceIntro))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,7 +30,8 @@ type Options struct {
 	State       string // path of the state file, "" for none
 	Progress    algorithms.ProgressFunc
 
-	more []Set // that need no files, in addition
+	more   []Set          // that need no files, in addition
+	rivals []string       // systems that are known in addition
 }
 
 // Cross is the cross table of systems and data sets.
@@ -101,6 +103,9 @@ func (o Options) run(ctx context.Context, eng *engine.Engine, repetitions int,
 	}
 	systems := o.systems()
 	for _, name := range systems {
+		if slices.Contains(o.rivals, name) {
+			continue
+		}
 		if err := known(name); err != nil {
 			return nil, nil, err
 		}

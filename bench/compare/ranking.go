@@ -56,14 +56,36 @@ func averagePrecision(y blas.Matrix, labels []string, i int) float64 {
 			different = append(different, d)
 		}
 	}
+	return retrieved(same, different)[averageOf]
+}
+
+// The values of [retrieved].
+const (
+	first = iota // whether the nearest point is of the same class
+	first10
+	averageOf
+	precisions
+)
+
+// retrieved returns, for one query, the precision of the nearest point and of the ten nearest
+// points, and the average precision, from the distances of the points of its class and of all
+// others, which it sorts.
+func retrieved(same, different []float64) (out [precisions]float64) {
 	slices.Sort(same)
 	slices.Sort(different)
-	sum, before := 0.0, 0
+	before := 0
 	for k, d := range same {
 		for before < len(different) && different[before] <= d {
 			before++
 		}
-		sum += float64(k+1) / float64(k+1+before)
+		place := k + 1 + before
+		if place == 1 {
+			out[first] = 1
+		}
+		if place <= 10 {
+			out[first10] += .1
+		}
+		out[averageOf] += float64(k+1) / float64(place) / float64(len(same))
 	}
-	return sum / float64(max(len(same), 1))
+	return out
 }

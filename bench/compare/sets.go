@@ -32,6 +32,7 @@ const (
 	texts          // counts of words
 	sequences      // the second word of a header is the class
 	noise          // normal numbers, with classes at random
+	embeddings     // vectors that all systems get as they are
 )
 
 // Sets returns all data sets, by name.
@@ -57,7 +58,7 @@ func Sets() []Set {
 // LookupSet returns the set of that name, or a *fault.ParamError with the nearest one.
 func LookupSet(name string) (Set, error) {
 	var names []string
-	for _, s := range append(Sets(), noiseSet()) {
+	for _, s := range append(Sets(), noiseSet(), intents()) {
 		if s.Name == name {
 			return s, nil
 		}
@@ -108,6 +109,13 @@ func (s Set) read(path func(string) string) (*rows, error) {
 		r = r.largeClasses(familyRows)
 	}
 	return r, nil
+}
+
+// intents returns sentences of 77 intents, as embeddings of unit length. It is no set of the cross
+// table, whose methods would take hours on it.
+func intents() Set {
+	return Set{Name: "banking77", Files: []string{"banking77-use512.npy", "banking77-labels.csv"},
+		kind: embeddings}
 }
 
 // noiseSet returns a set without signal, which is made when it is read.
@@ -185,6 +193,8 @@ func (r *rows) halves(ctx context.Context, eng *engine.Engine, limit int,
 func prepared(ctx context.Context, eng *engine.Engine, of kind, x ...points.Points) ([]*points.Dense, error) {
 	text := "linear"
 	switch {
+	case of == embeddings:
+		return dense(x)
 	case of == sequences:
 		text = wordsOf
 	case of == texts:
