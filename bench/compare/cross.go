@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,8 +30,8 @@ type Options struct {
 	State       string // path of the state file, "" for none
 	Progress    algorithms.ProgressFunc
 
-	more   []Set          // that need no files, in addition
-	rivals []string       // systems that are known in addition
+	more   []Set    // that need no files, in addition
+	rivals []string // systems that are known in addition
 }
 
 // Cross is the cross table of systems and data sets.

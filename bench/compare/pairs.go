@@ -50,8 +50,8 @@ const linear = baseline.AdaptMethod
 
 // pairSystems are the systems of [RunPairs].
 func pairSystems() []string {
-	return []string{Raw, centered, "covariance", infoNCE, shrunkLDA, "xrca", "xrca shrink=true", "itml", linear,
-		standard}
+	return []string{Raw, centered, "covariance", infoNCE, shrunkLDA, "xrca", "xrca shrink=true", "itml",
+		linear, standard}
 }
 
 // pairSets are the sets of [RunPairs]: those with at least 256 features.
@@ -100,7 +100,8 @@ func RunPairs(ctx context.Context, eng *engine.Engine, o Options, budgets []int)
 	}
 	for _, b := range budgets {
 		if b < 1 {
-			return nil, &fault.ParamError{Param: "budgets", Value: b, Want: "numbers of must-links, from 1 on"}
+			return nil, &fault.ParamError{Param: "budgets", Value: b,
+				Want: "numbers of must-links, from 1 on"}
 		}
 	}
 	var missing []string
@@ -171,11 +172,11 @@ func pairSetup() []string {
 	return []string{
 		fmt.Sprintf("Rows: embeddings are taken as they are, all rows. Of another set at most %d are drawn; "+
 			"words are weighted by inverse document frequency, and the %d leading principal coordinates of "+
-			"the training rows replace features. Half of the rows, drawn anew in every repetition, are "+
+			"the training rows replace features. Half of the rows, drawn again in every repetition, are "+
 			"training rows. Links are drawn from all pairs of them.", pairRows, fewFeatures),
 		fmt.Sprintf("Scores: of the held-out rows, at most %d, and at most two fifths, are queries; they "+
-			"search the others, the nearest first. P@1 and P@10 are the shares of their class among the nearest "+
-			"one and the ten nearest, MAP is the mean average precision. AUC: at most %d pairs of held-out rows "+
+			"search the others, the nearest first. P@1 and P@10 are the shares of their class among the "+
+			"nearest one and the ten nearest, MAP is the mean average precision. AUC: at most %d pairs of held-out rows "+
 			"of the same class against as many of different classes.", queryRows, pairSample),
 		"Input: adapt and the default get the rows. All others get embeddings minus the mean, at unit " +
 			"length; the adapter gets all sets so. Covariance is whitening.",

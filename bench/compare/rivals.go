@@ -112,7 +112,8 @@ func (a adapter) loss(b blas.Backend, y *points.Dense, must []links.Link, batch 
 	var rows, z, back [2]blas.Matrix
 	var lengths [2][]float64
 	for side := range rows {
-		rows[side], z[side], back[side] = blas.NewMatrix(n, y.D), blas.NewMatrix(n, y.D), blas.NewMatrix(n, y.D)
+		rows[side], z[side] = blas.NewMatrix(n, y.D), blas.NewMatrix(n, y.D)
+		back[side] = blas.NewMatrix(n, y.D)
 		for k, at := range batch {
 			copy(rows[side].Row(k), y.Row([2]int{must[at].I, must[at].J}[side]))
 		}

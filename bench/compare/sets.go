@@ -28,11 +28,11 @@ type Set struct {
 type kind int
 
 const (
-	vectors   kind = iota
-	texts          // counts of words
-	sequences      // the second word of a header is the class
-	noise          // normal numbers, with classes at random
-	embeddings     // vectors that all systems get as they are
+	vectors    kind = iota
+	texts           // counts of words
+	sequences       // the second word of a header is the class
+	noise           // normal numbers, with classes at random
+	embeddings      // vectors that all systems get as they are
 )
 
 // Sets returns all data sets, by name.
