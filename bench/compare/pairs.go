@@ -175,7 +175,7 @@ func pairSetup() []string {
 			"the training rows replace features. Half of the rows, drawn again in every repetition, are "+
 			"training rows. Links are drawn from all pairs of them.", pairRows, fewFeatures),
 		fmt.Sprintf("Scores: of the held-out rows, at most %d, and at most two fifths, are queries; they "+
-			"search the others, the nearest first. P@1 and P@10 are the shares of their class among the "+
+			"search the others. P@1 and P@10 are the shares of their class among the "+
 			"nearest one and the ten nearest, MAP is the mean average precision. AUC: at most %d pairs of held-out rows "+
 			"of the same class against as many of different classes.", queryRows, pairSample),
 		"Input: adapt and the default get the rows. All others get embeddings minus the mean, at unit " +
