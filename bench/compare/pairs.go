@@ -175,14 +175,14 @@ func pairSetup() []string {
 			"the training rows replace features. Half of the rows, drawn again in every repetition, are "+
 			"training rows. Links are drawn from all pairs of them.", pairRows, fewFeatures),
 		fmt.Sprintf("Scores: of the held-out rows, at most %d, and at most two fifths, are queries; they "+
-			"search the others. P@1 and P@10 are the shares of their class among the "+
-			"nearest one and the ten nearest, MAP is the mean average precision. AUC: at most %d pairs of held-out rows "+
-			"of the same class against as many of different classes.", queryRows, pairSample),
+			"search the others. P@1 and P@10 are the shares of their class among the nearest one and the ten "+
+			"nearest, MAP is the mean average precision. AUC: at most %d pairs of held-out rows of the same "+
+			"class against as many of different classes.", queryRows, pairSample),
 		"Input: adapt and the default get the rows. All others get embeddings minus the mean, at unit " +
 			"length; the adapter gets all sets so. Covariance is whitening.",
 		fmt.Sprintf("adapter: a matrix that begins at the identity, coordinates of unit length, "+
-			"temperature %g, batches of %d must-links, Adam with rate %g, at most %d epochs, stopped after %d "+
-			"without progress on a fifth of the links.", a.Temperature, a.Batch, a.Rate, a.Epochs, a.Patience),
+			"temperature %g, batches of %d must-links, Adam with rate %g, at most %d epochs, stopped after "+
+			"%d without progress on a fifth of the links.", a.Temperature, a.Batch, a.Rate, a.Epochs, a.Patience),
 		"components LDA: linear discriminant analysis whose classes are the components of the " +
 			"must-links, with the shrinkage of Ledoit and Wolf.",
 	}

@@ -176,6 +176,19 @@ func TestWrong(t *testing.T) {
 	}
 }
 
+// TestPairs: the page has the numbers of links, and numbers that are none are refused.
+func TestPairs(t *testing.T) {
+	t.Setenv(dataVariable, "")
+	dir := t.TempDir()
+	writeIris(t, dir)
+	bench.RunOK(t, dir, "pairs --data . --sets iris --budgets 5,9 --repetitions 2 -q -o p.md")
+	if page := clitest.Read(t, dir, "p.md"); !strings.Contains(page, "| 9 + 9 links |") ||
+		!strings.Contains(page, "On iris the default") {
+		t.Errorf("the page is %s", page)
+	}
+	bench.WantInputError(t, dir, "pairs --data . --sets iris --budgets 5,0", "--budgets", "0")
+}
+
 // TestVerdicts: the page and the numbers come from one state file. A verdict states AUC from 0 to
 // 1, and is near the truth for a method that nearly separates the classes.
 func TestVerdicts(t *testing.T) {
