@@ -334,7 +334,7 @@ func (p *problem) searches(ctx context.Context, eng *engine.Engine, y blas.Matri
 func (p *Pairs) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Pairs on embeddings and in many dimensions\n\nMetrics from few links, scored by searches "+
-		"among rows that no fit has seen: means of %d draws of rows and links, with standard errors of MAP. "+
+		"among rows that no fit has seen: means of %d draws of rows and links, with standard errors. "+
 		"\"m + m links\" are m must-links and m cannot-links.\n\n", p.Results[0][0].Repetitions)
 	p.summary(&b)
 	for s, r := range p.Results[0] {
@@ -346,7 +346,11 @@ func (p *Pairs) Markdown() string {
 	for _, f := range p.Failures {
 		fmt.Fprintf(&b, "- %s failed on %s: %s\n", f.System, f.Set, f.Error)
 	}
-	provenance(&b, "pairs", slices.Concat(p.Results...), p.Missing, p.Build, p.Seconds)
+	var sets []string
+	for _, r := range p.Results[0] {
+		sets = append(sets, pairSet(r))
+	}
+	provenance(&b, "pairs --sets "+strings.Join(sets, ","), slices.Concat(p.Results...), p.Missing, p.Build, p.Seconds)
 	return b.String()
 }
 
@@ -364,7 +368,7 @@ func (p *Pairs) table(b *strings.Builder, r *paper.Result, budget int) {
 		for m := range pairMeasures {
 			v := r.Ours[i][m]
 			fmt.Fprintf(b, " %s", number(v.Mean, m == pairSeconds))
-			if m == meanPrecision && !math.IsNaN(v.SD) {
+			if m < pairSeconds && !math.IsNaN(v.SD) {
 				fmt.Fprintf(b, " ± %.3f", v.SD/math.Sqrt(float64(r.Repetitions)))
 			}
 			b.WriteString(" |")
