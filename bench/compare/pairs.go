@@ -269,7 +269,7 @@ func (p *problem) byDefault(ctx context.Context, eng *engine.Engine) (algorithms
 	if err != nil {
 		return nil, err
 	}
-	c = c.Among(eng, p.training.x, p.links)
+	c = c.Among(eng, p.training.x, p.links, false)
 	l, err := system.Learner(c.Method.Name, c.Params, p.seed)
 	if err != nil {
 		return nil, err
@@ -350,7 +350,8 @@ func (p *Pairs) Markdown() string {
 	for _, r := range p.Results[0] {
 		sets = append(sets, pairSet(r))
 	}
-	provenance(&b, "pairs --sets "+strings.Join(sets, ","), slices.Concat(p.Results...), p.Missing, p.Build, p.Seconds)
+	provenance(&b, "pairs --sets "+strings.Join(sets, ","), slices.Concat(p.Results...), p.Missing,
+		p.Build, p.Seconds)
 	return b.String()
 }
 
