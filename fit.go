@@ -252,7 +252,8 @@ func (s *settings) prepared(ctx context.Context, eng *engine.Engine, t *Table) (
 	asked := !reflect.DeepEqual(s.preparing, Preparing{})
 	switch {
 	case s.embeddings && (asked || s.tfidf):
-		return nil, &fault.ParamError{Param: "option", Value: "Embeddings", Want: "no other preparation with it"}
+		return nil, &fault.ParamError{Param: "option", Value: "Embeddings",
+			Want: "no other preparation with it"}
 	case s.tfidf && asked, s.unprepared && (asked || s.tfidf):
 		return nil, &fault.ParamError{Param: "option", Value: "TFIDF or Unprepared",
 			Want: "no other preparation with it"}

@@ -175,8 +175,8 @@ func TestAddLinks(t *testing.T) {
 	list := slices.Concat(all.Must(), all.Cannot())
 	first := slices.DeleteFunc(slices.Clone(list), func(l links.Link) bool { return (l.I+l.J)%3 == 0 })
 	second := slices.DeleteFunc(slices.Clone(list), func(l links.Link) bool { return (l.I+l.J)%3 != 0 })
-	m := fittest.Fit[*Model](t, blender(DefaultParams()), x, enginetest.Links(t, x.N, first))
-	want := embedded(t, fittest.Fit[*Model](t, blender(DefaultParams()), x,
+	m := fittest.Fit[*Model](t, blender(param.Default[Params]()), x, enginetest.Links(t, x.N, first))
+	want := embedded(t, fittest.Fit[*Model](t, blender(param.Default[Params]()), x,
 		enginetest.Links(t, x.N, slices.Concat(first, second))), x)
 	eng := enginetest.New(t, 2)
 	for _, from := range []*Model{m, enginetest.Reread(t, m, Decode)} {
