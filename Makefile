@@ -19,7 +19,10 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam test-tools lint-tools
+# RELEASE adds flags, such as -platforms linux/amd64, or -key FILE for minisign.
+RELEASE ?=
+
+.PHONY: release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam test-tools lint-tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -310,6 +313,14 @@ licenses: ## check that every module in the builds has a permissive license
 sbom: build ## write bin/sbom.cdx.json, the bill of materials of bin/mustlink (CycloneDX)
 	@$(call tool,supply)
 	$(TOOLBIN)/supply $(BIN)/mustlink > $(BIN)/sbom.cdx.json
+
+release: ## build dist/VERSION: archives, Debian packages, wheels, image, sums, bills of materials; see docs/install.md
+	@$(call tool,release)
+	@$(TOOLBIN)/release -version '$(VERSION)' $(RELEASE)
+
+tags: ## check that the tags of VERSION could be made, and print the commands that make them
+	@$(call tool,release)
+	@$(TOOLBIN)/release -version '$(VERSION)' -check
 
 reproducible: ## check that two builds of the commit, in two folders, are bit-identical
 	@.ci/reproducible
