@@ -318,7 +318,7 @@ release: ## build dist/VERSION: archives, Debian packages, wheels, image, sums, 
 	@$(call tool,release)
 	@$(TOOLBIN)/release -version '$(VERSION)' $(RELEASE)
 
-tags: ## check that the tags of VERSION could be made, and print the commands that make them
+tags: ## check that the tags of VERSION could be made
 	@$(call tool,release)
 	@$(TOOLBIN)/release -version '$(VERSION)' -check
 
