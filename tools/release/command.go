@@ -42,8 +42,10 @@ func (r *release) documents() error {
 	}
 	share := filepath.Join(r.work, "share")
 	completions := filepath.Join(share, "completions")
-	if err := os.MkdirAll(completions, 0o755); err != nil {
-		return err
+	for _, dir := range []string{completions, filepath.Join(share, "man")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
 	}
 	if _, err := r.output(r.clone, nil, r.program(own), "reference", "--man", filepath.Join(share, "man")); err != nil {
 		return err
