@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -33,7 +34,7 @@ func main() {
 	checks := flag.Bool("check", false, "only check that the tags of the version can be made")
 	flag.Parse()
 	r.platforms = strings.Split(platforms, ",")
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	r.ctx = ctx
 	run := r.run
