@@ -40,7 +40,8 @@ func tree(folder, prefix string) ([]entry, error) {
 }
 
 func sorted(entries []entry) []entry {
-	return slices.SortedFunc(slices.Values(entries), func(a, b entry) int { return cmp.Compare(a.name, b.name) })
+	return slices.SortedFunc(slices.Values(entries),
+		func(a, b entry) int { return cmp.Compare(a.name, b.name) })
 }
 
 // writeTar writes the files in the order of names, as those of user 0, without names of users.

@@ -55,7 +55,8 @@ func (r *release) bills() error {
 		return err
 	}
 	supply := filepath.Join(r.work, "supply")
-	if _, err := r.output(filepath.Join(r.clone, "tools"), nil, "go", "build", "-o", supply, "./supply"); err != nil {
+	if _, err := r.output(filepath.Join(r.clone, "tools"), nil, "go", "build", "-o", supply,
+		"./supply"); err != nil {
 		return err
 	}
 	bill, err := r.output(r.clone, nil, supply, program)
@@ -100,11 +101,13 @@ func (r *release) spdx(info *debug.BuildInfo) map[string]any {
 		"packages": packages, "relationships": relations}
 }
 
-// provenance is a statement of in-toto with SLSA's predicate: which commit the files were built from.
+// provenance is a statement of in-toto with SLSA's predicate: the commit that the files were built
+// from.
 func (r *release) provenance(names []string, sums map[string]string, goVersion string) map[string]any {
 	var subjects []map[string]any
 	for _, name := range names {
-		subjects = append(subjects, map[string]any{"name": name, "digest": map[string]string{"sha256": sums[name]}})
+		subjects = append(subjects, map[string]any{"name": name,
+			"digest": map[string]string{"sha256": sums[name]}})
 	}
 	return map[string]any{"_type": "https://in-toto.io/Statement/v1", "subject": subjects,
 		"predicateType": "https://slsa.dev/provenance/v1",

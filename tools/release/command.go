@@ -30,7 +30,8 @@ func (r *release) program(platform string) string {
 
 func (r *release) buildCommand(platform string) error {
 	goos, arch, _ := strings.Cut(platform, "/")
-	return r.build(r.program(platform), []string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + arch}, "", "./cmd/mustlink")
+	return r.build(r.program(platform), []string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + arch}, "",
+		"./cmd/mustlink")
 }
 
 // documents makes the folder of manual pages, completions and license texts, with a program for
@@ -47,11 +48,12 @@ func (r *release) documents() error {
 			return err
 		}
 	}
-	if _, err := r.output(r.clone, nil, r.program(own), "reference", "--man", filepath.Join(share, "man")); err != nil {
+	if _, err := r.output(r.clone, nil, r.program(own), "reference", "--man",
+		filepath.Join(share, "man")); err != nil {
 		return err
 	}
-	for shell, name := range map[string]string{"bash": "mustlink.bash", "zsh": "_mustlink", "fish": "mustlink.fish",
-		"powershell": "mustlink.ps1"} {
+	for shell, name := range map[string]string{"bash": "mustlink.bash", "zsh": "_mustlink",
+		"fish": "mustlink.fish", "powershell": "mustlink.ps1"} {
 		text, err := r.output(r.clone, nil, r.program(own), "completion", shell)
 		if err != nil {
 			return err
@@ -80,7 +82,8 @@ func (r *release) licenses(program, to string) error {
 	}
 	from := map[string]string{"go": root}
 	for _, m := range info.Deps {
-		if from[m.Path], err = r.output(r.clone, nil, "go", "list", "-m", "-f", "{{.Dir}}", m.Path); err != nil {
+		if from[m.Path], err = r.output(r.clone, nil, "go", "list", "-m", "-f", "{{.Dir}}",
+			m.Path); err != nil {
 			return err
 		}
 	}

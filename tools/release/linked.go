@@ -30,7 +30,8 @@ func (r *release) linked() error {
 		}
 		library := filepath.Join(filepath.Dir(r.program(platform)), "libmustlink.so.1")
 		_, arch, _ := strings.Cut(platform, "/")
-		flags := "-extldflags '-Wl,--version-script=" + filepath.Join(r.clone, "cmd/libmustlink/libmustlink.map") +
+		flags := "-extldflags '-Wl,--version-script=" +
+			filepath.Join(r.clone, "cmd/libmustlink/libmustlink.map") +
 			" -Wl,-soname,libmustlink.so.1 -Wl,--build-id=none'"
 		if err := r.build(library, []string{"CGO_ENABLED=1", "GOOS=linux", "GOARCH=" + arch, "CC=" + c.cc},
 			flags, "-buildmode=c-shared", "./cmd/libmustlink"); err != nil {
@@ -40,7 +41,8 @@ func (r *release) linked() error {
 		if err != nil {
 			return err
 		}
-		if err := r.wheel(library, "manylinux_"+strings.ReplaceAll(glibc, ".", "_")+"_"+c.python); err != nil {
+		tag := "manylinux_" + strings.ReplaceAll(glibc, ".", "_") + "_" + c.python
+		if err := r.wheel(library, tag); err != nil {
 			return err
 		}
 		if err := r.debian(platform, c.debian, library, glibc); err != nil {
@@ -76,7 +78,8 @@ var needed = regexp.MustCompile(`\(NEEDED\).*\[(.*)\]`)
 
 // glibc returns the version of glibc that a library requires, and refuses other libraries.
 func (r *release) glibc(library string) (string, error) {
-	info, err := r.output(r.work, []string{"LC_ALL=C"}, "readelf", "--version-info", "--dynamic", "--wide", library)
+	info, err := r.output(r.work, []string{"LC_ALL=C"}, "readelf", "--version-info", "--dynamic", "--wide",
+		library)
 	if err != nil {
 		return "", err
 	}
@@ -94,8 +97,8 @@ func (r *release) glibc(library string) (string, error) {
 
 // epoch makes tools that write times use that of the commit.
 func (r *release) epoch() []string {
-	return []string{"SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.when.Unix(), 10), "PYTHONDONTWRITEBYTECODE=1", "TZ=UTC",
-		"PYTHONHASHSEED=0"}
+	return []string{"SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.when.Unix(), 10),
+		"PYTHONDONTWRITEBYTECODE=1", "TZ=UTC", "PYTHONHASHSEED=0"}
 }
 
 // pythonVersion is a version as Python writes it: 1.0.0-rc.1 is 1.0.0rc1.
@@ -113,21 +116,23 @@ func (r *release) wheel(library, platform string) error {
 	if err := copyFile(library, filepath.Join(source, "mustlink", "libmustlink.so")); err != nil {
 		return err
 	}
-	if err := os.CopyFS(filepath.Join(source, "licenses"), os.DirFS(filepath.Join(r.work, "share/licenses"))); err != nil {
+	if err := os.CopyFS(filepath.Join(source, "licenses"),
+		os.DirFS(filepath.Join(r.work, "share/licenses"))); err != nil {
 		return err
 	}
 	if err := copyFile(filepath.Join(r.clone, "LICENSE"), filepath.Join(source, "LICENSE")); err != nil {
 		return err
 	}
 	version := fmt.Sprintf("__version__ = %q\n", pythonVersion(r.version))
-	if err := os.WriteFile(filepath.Join(source, "mustlink", "_version.py"), []byte(version), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(source, "mustlink", "_version.py"), []byte(version),
+		0o644); err != nil {
 		return err
 	}
 	if err := modes(source); err != nil {
 		return err
 	}
-	if _, err := r.output(source, r.epoch(), "/usr/bin/python3", "setup.py", "-q", "bdist_wheel", "--plat-name", platform,
-		"--dist-dir", r.files); err != nil {
+	if _, err := r.output(source, r.epoch(), "/usr/bin/python3", "setup.py", "-q", "bdist_wheel",
+		"--plat-name", platform, "--dist-dir", r.files); err != nil {
 		return err
 	}
 	say("wheel for %s", platform)
@@ -163,7 +168,8 @@ func (r *release) debian(platform, arch, library, glibc string) error {
 	if err != nil {
 		return err
 	}
-	python, err := tree(filepath.Join(r.clone, "cmd/libmustlink/python/mustlink"), "usr/lib/python3/dist-packages/mustlink")
+	python, err := tree(filepath.Join(r.clone, "cmd/libmustlink/python/mustlink"),
+		"usr/lib/python3/dist-packages/mustlink")
 	if err != nil {
 		return err
 	}
@@ -180,13 +186,17 @@ func (r *release) debian(platform, arch, library, glibc string) error {
 		*list = append(*list, entry{to, mode, content})
 	}
 	read(&command, r.program(platform), "usr/bin/mustlink", 0o755)
-	read(&command, filepath.Join(share, "completions/mustlink.bash"), "usr/share/bash-completion/completions/mustlink", 0o644)
-	read(&command, filepath.Join(share, "completions/_mustlink"), "usr/share/zsh/vendor-completions/_mustlink", 0o644)
-	read(&command, filepath.Join(share, "completions/mustlink.fish"), "usr/share/fish/vendor_completions.d/mustlink.fish", 0o644)
+	read(&command, filepath.Join(share, "completions/mustlink.bash"),
+		"usr/share/bash-completion/completions/mustlink", 0o644)
+	read(&command, filepath.Join(share, "completions/_mustlink"),
+		"usr/share/zsh/vendor-completions/_mustlink", 0o644)
+	read(&command, filepath.Join(share, "completions/mustlink.fish"),
+		"usr/share/fish/vendor_completions.d/mustlink.fish", 0o644)
 	var lib []entry
 	read(&lib, library, "usr/lib/"+folder+"/libmustlink.so.1", 0o644)
 	read(&lib, filepath.Join(r.clone, "cmd/libmustlink/mustlink.h"), "usr/include/mustlink.h", 0o644)
-	read(&lib, filepath.Join(r.clone, "cmd/libmustlink/mustlink.pc.in"), "usr/lib/"+folder+"/pkgconfig/mustlink.pc", 0o644)
+	read(&lib, filepath.Join(r.clone, "cmd/libmustlink/mustlink.pc.in"),
+		"usr/lib/"+folder+"/pkgconfig/mustlink.pc", 0o644)
 	pc := &lib[len(lib)-1].content
 	*pc = []byte(strings.NewReplacer("@VERSION@", r.version, "@REQUIRES@", "", "${pcfiledir}/../..", "/usr",
 		"libdir=${prefix}/lib", "libdir=${prefix}/lib/"+folder).Replace(string(*pc)))
@@ -203,7 +213,8 @@ func (r *release) debian(platform, arch, library, glibc string) error {
 		{"mustlink", "", "metrics learned from pairwise constraints", command, ""},
 		{"libmustlink1", "libc6 (>= " + glibc + ")", "metrics learned from pairwise constraints: C library", lib,
 			"usr/lib/" + folder + "/libmustlink.so"},
-		{"python3-mustlink", "libmustlink1 (= " + debianVersion(r.version) + "), python3 (>= 3.9), python3-numpy",
+		{"python3-mustlink",
+			"libmustlink1 (= " + debianVersion(r.version) + "), python3 (>= 3.9), python3-numpy",
 			"metrics learned from pairwise constraints: Python package", python, ""},
 	} {
 		for _, l := range append(text, licenses...) {
@@ -263,6 +274,7 @@ func (r *release) dpkg(name, arch, depends, what string, files []entry, link str
 		return err
 	}
 	file := fmt.Sprintf("%s_%s_%s.deb", name, debianVersion(r.version), arch)
-	_, err := r.output(r.work, r.epoch(), "dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, filepath.Join(r.files, file))
+	_, err := r.output(r.work, r.epoch(), "dpkg-deb", "--root-owner-group", "-Zxz", "--build", root,
+		filepath.Join(r.files, file))
 	return err
 }

@@ -144,7 +144,8 @@ func (r *release) cloneCommit() error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.output(".", nil, "git", "clone", "-q", "--no-local", "--no-tags", top, r.clone); err != nil {
+	if _, err := r.output(".", nil, "git", "clone", "-q", "--no-local", "--no-tags", top,
+		r.clone); err != nil {
 		return err
 	}
 	if _, err := r.output(r.clone, nil, "git", "tag", "v"+r.version); err != nil {

@@ -57,7 +57,8 @@ func TestRefusals(t *testing.T) {
 	t.Chdir(repository)
 	git := func(args ...string) {
 		t.Helper()
-		if out, err := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@example.com"},
+		if out, err := exec.Command("git", append([]string{"-c", "user.name=x", "-c",
+			"user.email=x@example.com"},
 			args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v: %s", args, err, out)
 		}
