@@ -216,7 +216,7 @@ func (c *csvRows) add(t *table, fields []string, line int) error {
 // oddNumber parses a cell of a column of numbers that the fast path refused: NaN if it is missing
 // in a mixed table.
 func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, error) {
-	if c.mix.on && IsMissing(cell) {
+	if c.mix.on && isBlank(cell) {
 		c.mix.gap = true
 		return math.NaN(), nil
 	}
@@ -338,7 +338,7 @@ func (c *csvRows) numberField(text []byte, delimiter byte, marks *numerals) (v f
 		size = len(text)
 	}
 	field := text[:size]
-	if c.mix.on && IsMissing(string(field)) {
+	if c.mix.on && isBlank(string(field)) {
 		c.mix.gap = true
 		return math.NaN(), size
 	}

@@ -3,8 +3,17 @@ package dataset
 import "slices"
 
 // missing are the texts of cells whose value is not known: none, and the words that spreadsheets,
-// R, Python and databases write.
-var missing = []string{"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?"}
+// R, Python, C and databases write, those for failed formulas included.
+var missing = []string{"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?",
+	"#NA", "#N/A N/A", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "#NAME?", "#NULL!", "-nan", "-NaN",
+	"1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
+
+// blanks are what people write where a column of numbers has none. Elsewhere they may be values.
+var blanks = []string{"-", "--", "---", "\u2013", "\u2014", "\u2212", ".", "..", "...", "\u2026", "nil",
+	"none", "missing", "unknown", "n.a.", "N.A."}
+
+// isBlank reports whether a cell, without white space around it, is missing in a column of numbers.
+func isBlank(cell string) bool { return IsMissing(cell) || slices.Contains(blanks, cell) }
 
 // Missing returns the texts that [IsMissing] is true of, the empty one first.
 func Missing() []string { return slices.Clone(missing) }

@@ -118,6 +118,13 @@ func (c *csvRows) findColumnNumerals(mixed bool) {
 				doubtful[i] = cell
 			}
 		}
+		if blank := blankOf(c.sample(), i); mixed && blank != "" && len(x) > 0 && x.most(x.count(own)) {
+			notes = append(notes, "column "+quote(c.columns[i])+": "+quote(blank)+" is read as missing")
+		}
+		if code := x.code(); mixed && code != "" && x.most(x.count(own)) {
+			notes = append(notes, "column "+quote(c.columns[i])+": "+quote(code)+" is read as the number "+
+				strings.TrimLeft(code, "0")+": read the column as a category if it has codes")
+		}
 		if cell, value := x.example(own, c.marks); own != c.marks && cell != "" {
 			notes = append(notes, "column "+quote(c.columns[i])+": "+quote(cell)+" is read as "+value)
 		}
@@ -171,16 +178,39 @@ func (c *csvRows) doubtHeader() {
 	}
 }
 
-// sampleCells are the first cells of a column that are not missing.
+// sampleCells are the first cells of a column that are not missing, if it is one of numbers.
 type sampleCells []string
 
 func cellsOf(sample [][]string, column int) (x sampleCells) {
 	for _, row := range sample {
-		if cell := strings.TrimSpace(row[column]); !IsMissing(cell) {
+		if cell := strings.TrimSpace(row[column]); !isBlank(cell) {
 			x = append(x, cell)
 		}
 	}
 	return x
+}
+
+// blankOf returns the first cell of a column that is missing only in a column of numbers, "" for
+// none.
+func blankOf(sample [][]string, column int) string {
+	for _, row := range sample {
+		if cell := strings.TrimSpace(row[column]); slices.Contains(blanks, cell) {
+			return cell
+		}
+	}
+	return ""
+}
+
+// code returns the first cell that has only digits, and a zero before others, as codes of places
+// have, "" for none.
+func (x sampleCells) code() string {
+	for _, cell := range x {
+		if len(cell) > 1 && cell[0] == '0' && strings.Trim(cell, "0") != "" &&
+			strings.Trim(cell, "0123456789") == "" {
+			return cell
+		}
+	}
+	return ""
 }
 
 // count returns how many cells are numbers.

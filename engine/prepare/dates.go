@@ -13,8 +13,9 @@ const secondsOfDay = 24 * 60 * 60
 var layouts = makeLayouts()
 
 // dayLayouts are the formats of dates that may be followed by a time of day.
-var dayLayouts = []string{"2006-1-2", "2006/1/2", "2.1.2006", monthFirst, dayFirst, "2 Jan 2006",
-	"2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"}
+var dayLayouts = []string{"2006-1-2", "2006/1/2", "2.1.2006", monthFirst + "2006", dayFirst + "2006",
+	"2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006", monthFirst + "06",
+	dayFirst + "06", "2.1.06", "2-Jan-06"}
 
 func makeLayouts() []string {
 	var list []string
@@ -26,14 +27,14 @@ func makeLayouts() []string {
 		"20060102", "20060102T150405Z0700", time.RFC1123Z, "2006-1", "15:04", "15:04:05")
 }
 
-// The two formats that look alike unless a day is above 12.
+// The begins of formats that look alike unless a day is above 12.
 const (
-	monthFirst = "1/2/2006"
-	dayFirst   = "2/1/2006"
+	monthFirst = "1/2/"
+	dayFirst   = "2/1/"
 )
 
 // hasDay and hasClock report which parts of a time a format has.
-func hasDay(layout string) bool   { return strings.Contains(layout, "2006") && layout != "2006-1" }
+func hasDay(layout string) bool   { return strings.Contains(layout, "06") && layout != "2006-1" }
 func hasClock(layout string) bool { return strings.Contains(layout, "04") }
 
 // parseDate returns the time that a text in the format stands for.
@@ -42,7 +43,7 @@ func parseDate(layout, text string) (time.Time, bool) {
 	if err != nil {
 		return t, false
 	}
-	if !strings.Contains(layout, "2006") { // a time of day
+	if !strings.Contains(layout, "06") { // a time of day
 		t = time.Unix(0, 0).UTC().Add(time.Duration(t.Hour())*time.Hour +
 			time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second +
 			time.Duration(t.Nanosecond()))
@@ -139,6 +140,9 @@ func findLayout(texts []string, asked Kind) (layout, doubt string) {
 	if len(best) > 1 && strings.HasPrefix(best[0], monthFirst) {
 		doubt = "no day is above 12: the dates are read with the month first; want the kind day-first if " +
 			"they have the day first"
+	}
+	if !strings.Contains(best[0], "2006") && hasDay(best[0]) {
+		doubt = strings.TrimPrefix(doubt+"; years of two digits are taken for 1969 to 2068", "; ")
 	}
 	return best[0], doubt
 }

@@ -698,7 +698,7 @@ func TestTextsLikeNumbers(t *testing.T) {
 			return "(" + strconv.Itoa(k) + ".50)"
 		}, "want a minus sign"},
 		"short years": {func(k int) string {
-			return "03/06/" + strconv.Itoa(10+k)
+			return "03-06-" + strconv.Itoa(10+k)
 		}, "want years of four digits"},
 		"numbers as text": {func(k int) string { return strconv.Itoa(k) + ".5" }, "want the kind number"},
 		"dashes": {func(k int) string {

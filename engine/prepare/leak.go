@@ -184,7 +184,7 @@ var lookAlikes = sync.OnceValue(func() []lookAlike {
 		{regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$`),
 			"want the option thousands if its comma is that of thousands, or a decimal point", false},
 		{regexp.MustCompile(`^[+-]?\d{1,3}(\.\d{3})+,\d+$|^[+-]?\d+,\d+$`), "want a decimal point", false},
-		{regexp.MustCompile(`^\d{1,2}[/.-]\d{1,2}[/.-]\d{2}$`),
+		{regexp.MustCompile(`^\d{1,2}-\d{1,2}-\d{2}$`),
 			"want years of four digits if these are dates", true},
 		{regexp.MustCompile(`^([<>≤≥~≈]=?) ?[+-]?\d+([.,]\d+)?$`), "want numbers without signs", false},
 		{regexp.MustCompile(`^\([\p{Sc}]?\d[\d.,]*\)$`),

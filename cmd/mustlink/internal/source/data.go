@@ -294,9 +294,13 @@ func WarnOfLabels(s *session.Session, d *dataset.Data) {
 			rows[label]++
 		}
 	}
+	var each []string
 	for _, label := range slices.Sorted(maps.Keys(rows)) {
-		s.Warnf("%s: %q is the label of %s, a class like others: want empty cells if it means no label",
-			d.Name, label, session.Plural(rows[label], "row"))
+		each = append(each, fmt.Sprintf("%q is the label of %s", label, session.Plural(rows[label], "row")))
+	}
+	if len(each) > 0 {
+		s.Warnf("%s: %s, a class like others: want empty cells if it means no label", d.Name,
+			strings.Join(each, ", "))
 	}
 }
 

@@ -1,0 +1,47 @@
+package prepare
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Dates with years of two digits are those of 1969 to 2068, in the order that the days above 12
+// show, and a doubt says so. With an order that was asked for, only the years are doubtful.
+func TestShortYears(t *testing.T) {
+	begin := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+	for form, c := range map[string]struct {
+		asked Kind
+		days  int // of the dates, from the begin on
+		month bool
+	}{
+		"2/1/06":   {"", 60, false},
+		"1/2/06":   {"", 60, false},
+		"2.1.06":   {"", 60, false},
+		"2-Jan-06": {"", 60, false},
+		"02/01/06": {DayFirst, 10, false},
+		"01/02/06": {MonthFirst, 10, false},
+		"1/02/06":  {"", 10, true},
+	} {
+		var texts []string
+		for k := range c.days {
+			texts = append(texts, begin.AddDate(0, 0, k).Format(form))
+		}
+		layout, doubt := findLayout(texts, c.asked)
+		for k, text := range texts {
+			if got, ok := parseTime(layout, text); !ok || !got.Equal(begin.AddDate(0, 0, k)) {
+				t.Fatalf("%s: %q is %v in the format %q", form, text, got, layout)
+			}
+		}
+		if !strings.Contains(doubt, "two digits are taken for 1969 to 2068") ||
+			strings.Contains(doubt, "day is above 12") != c.month {
+			t.Errorf("%s: doubt %q", form, doubt)
+		}
+	}
+	for year, want := range map[int]int{68: 2068, 69: 1969, 0: 2000} {
+		if got, ok := parseTime("2.1.06", fmt.Sprintf("24.12.%02d", year)); !ok || got.Year() != want {
+			t.Errorf("year %02d is %d: want %d", year, got.Year(), want)
+		}
+	}
+}
