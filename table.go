@@ -37,6 +37,9 @@ type Columns struct {
 	Text      []string // columns that are texts, also where they look like numbers
 	Numbers   []string // columns that are numbers, also where their first cells do not look so
 	Thousands bool     // numbers may be written as 1,234,567
+	// Marks are "us" (1,234.5) or "eu" (1.234,5) for the numbers of columns, by name. Those of other
+	// columns are found from the cells.
+	Marks map[string]NumberMarks
 	// Header is "none" if the first line of CSV text is a row, and then columns are called 0, 1, ...;
 	// "first" if it has their names, whatever it looks like; "" is "first" with a warning, or an error,
 	// if it looks like a row.
@@ -44,12 +47,15 @@ type Columns struct {
 	Strict bool // texts and missing values are errors
 }
 
+// NumberMarks are how a column writes its numbers: "us" or "eu".
+type NumberMarks = dataset.Marks
+
 // ReadColumns chooses columns.
 func ReadColumns(c Columns) ReadOption {
 	return func(o *dataset.ReadOptions) {
 		o.Label, o.ID, o.Drop, o.Keep = c.Label, c.ID, c.Drop, c.Keep
 		o.Text, o.Numbers, o.Thousands, o.Mixed = c.Text, c.Numbers, c.Thousands, !c.Strict
-		o.Header = c.Header
+		o.Header, o.Marks = c.Header, c.Marks
 	}
 }
 

@@ -28,11 +28,12 @@ import (
 // data.
 type Fitted struct {
 	Model    algorithms.Model
-	Features []string          // names of the training columns, nil for none
-	Scaling  dataset.Transform // prepares points for the model, nil for none
-	Columns  []prepare.Column  // what the fit found in the table; nil if unknown, as after Load
-	LeftOut  []string          // names of columns of the training table that the model does not take
-	Verdict  *verdict.Verdict  // on held-out links, nil for none
+	Features []string                 // names of the training columns, nil for none
+	Marks    map[string]dataset.Marks // of the numbers in columns of text files
+	Scaling  dataset.Transform        // prepares points for the model, nil for none
+	Columns  []prepare.Column         // what the fit found in the table; nil if unknown, as after Load
+	LeftOut  []string                 // names of columns of the training table that the model does not take
+	Verdict  *verdict.Verdict         // on held-out links, nil for none
 
 	Calibration *calibration.Calibration // of the learned distances, nil for none
 
@@ -112,6 +113,11 @@ func Encode(f *Fitted) (*model.File, error) {
 	}
 	if len(f.LeftOut) > 0 {
 		if err := encodeExtra(leftOut, f.LeftOut, file); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.Marks) > 0 {
+		if err := encodeExtra(numberMarks, f.Marks, file); err != nil {
 			return nil, err
 		}
 	}
@@ -209,6 +215,15 @@ func Decode(file *model.File) (*Fitted, error) {
 	if err := decodeExtra(leftOut, &f.LeftOut, file); err != nil {
 		return nil, err
 	}
+	if err := decodeExtra(numberMarks, &f.Marks, file); err != nil {
+		return nil, err
+	}
+	for name, marks := range f.Marks {
+		if marks != dataset.US && marks != dataset.EU {
+			return nil, fault.Data("", "header of the model: the marks of column %q are %q: want us or eu",
+				name, marks)
+		}
+	}
 	if f.Verdict, err = decodeVerdict(file); err != nil {
 		return nil, err
 	}
@@ -279,7 +294,8 @@ func decodeTransform(file *model.File) (dataset.Transform, error) {
 
 // Members of the header's Extra.
 const (
-	leftOut     = "left_out" // names of columns that the model does not take
+	numberMarks = "number_marks" // of the columns of text files
+	leftOut     = "left_out"     // names of columns that the model does not take
 	verdictName = "verdict"
 )
 

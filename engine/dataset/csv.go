@@ -27,6 +27,7 @@ type records struct {
 	pairs    bool     // the records are not data rows, so messages do not name the row
 	marks    numerals
 	cells    []numerals // of every column, nil for marks in all
+	named    map[string]Marks
 	first    [][]string // the first records, if they were looked at before they are read
 	counts   bool       // the first column has no name and numbers the rows
 	begin    int        // the number of the first row in that column, -1 before it is known

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // decodeCSV reads a data file in CSV.
@@ -67,7 +69,15 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 		c.labels.at = -1
 	}
 	c.findNumerals(o.Thousands)
-	c.findColumnNumerals(o.Mixed && !o.Gram)
+	for name, marks := range o.Marks {
+		if marks != US && marks != EU {
+			return nil, &fault.ParamError{Param: "number", Value: name + "=" + string(marks), Want: "us or eu"}
+		}
+		if !slices.Contains(r.columns, name) {
+			return nil, fault.InFile(fault.Unknown("number", name, r.columns), src.name)
+		}
+	}
+	c.findColumnNumerals(&o)
 	if o.Header == "" {
 		c.doubtHeader()
 	}
@@ -120,7 +130,7 @@ func (c *csvRows) count() int { return -1 }
 
 // next returns the next rows, at most limit of them; after the last one the error is io.EOF.
 func (c *csvRows) next(limit int) (*table, error) {
-	t := &table{cols: len(c.numbers), features: c.names, warnings: c.warnings}
+	t := &table{cols: len(c.numbers), features: c.names, warnings: c.warnings, marks: c.named}
 	c.warnings = nil
 	for t.rows < limit {
 		length := c.addPlain(t)

@@ -57,6 +57,9 @@ type Data struct {
 	IDs      []string // one per row and all different, nil for none
 	Labels   []string // one per row, nil for none; "" is a row without a label
 	Name     string   // the path as given, "-" for a stream, or the generator's name
+	// Marks are those of numbers in columns of text files, by name, where numbers have a decimal
+	// comma or marks of thousands. A model keeps them, so that later rows are read in the same way.
+	Marks map[string]Marks
 	// Warnings are remarks of the reader on parts of the file that it ignored, without the file's
 	// name: "3 letters outside the alphabet …".
 	Warnings []string
@@ -127,6 +130,9 @@ type ReadOptions struct {
 	Header string
 	// Thousands accepts groups of three digits in numbers, as in 1,234,567.
 	Thousands bool
+	// Marks are those of the numbers of columns, by name. FitMarks are those of the fit of a model:
+	// they count where the cells may have them. Those of other columns are found from the cells.
+	Marks, FitMarks map[string]Marks
 	// HeaderLabels takes the second word of each header of a FASTA file as the label.
 	HeaderLabels bool
 	// Alphabet holds the letters of sequences: "protein" (also ""), "dna", "rna", or the
@@ -229,6 +235,7 @@ type table struct {
 	ids        []string
 	labels     []string
 	warnings   []string
+	marks      map[string]Marks
 }
 
 // makePoints returns the table's points.
@@ -292,7 +299,8 @@ func (t *table) complete(src *source, o ReadOptions, rep *report) (*Data, error)
 	if len(rep.problems) > 0 {
 		return nil, errStop
 	}
-	d := &Data{Features: t.features, IDs: t.ids, Labels: t.labels, Name: src.name, Warnings: t.warnings}
+	d := &Data{Features: t.features, IDs: t.ids, Labels: t.labels, Name: src.name, Marks: t.marks,
+		Warnings: t.warnings}
 	if o.IgnoreLabels {
 		d.Labels = nil
 	}

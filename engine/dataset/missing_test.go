@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -46,6 +47,55 @@ func TestBlanks(t *testing.T) {
 		}
 		if notes != 1 {
 			t.Errorf("%q: warnings %q: want one about the column number", blank, d.Warnings)
+		}
+	}
+}
+
+// The marks of a column's numbers are found in a file that shows them, and given to one that does
+// not: 21.964 alone may be either.
+func TestMarks(t *testing.T) {
+	read := func(text string, marks map[string]Marks) *Data {
+		t.Helper()
+		d, err := Decode(strings.NewReader(text), "marks", "csv", ReadOptions{Mixed: true, FitMarks: marks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	number := func(d *Data) float64 {
+		if x, ok := d.Points.(*points.Mixed); ok {
+			return x.Columns[0].Numbers[0]
+		}
+		return d.Points.(*points.Dense).Data[0]
+	}
+	for _, c := range []struct {
+		rows  string
+		want  float64
+		marks Marks
+	}{
+		{"21.964,5;1\n3,5;2\n", 21964.5, EU},
+		{"\"21,964.5\",1\n\"1,234.5\",2\n", 21964.5, US},
+		{"21964.5,1\n3.5,2\n", 21964.5, ""},
+	} {
+		separator := map[bool]string{true: ";", false: ","}[c.marks == EU]
+		d := read("v"+separator+"w\n"+c.rows, nil)
+		if got := number(d); got != c.want || d.Marks["v"] != c.marks {
+			t.Errorf("%q is %v with marks %v: want %v, %q", c.rows, got, d.Marks, c.want, c.marks)
+		}
+	}
+	for marks, want := range map[Marks][2]float64{"": {21.964, .5}, US: {21.964, .5}, EU: {21964, .5}} {
+		for k, cell := range []string{"21.964", "0.5"} {
+			d := read("v;w\n"+cell+";1\n", map[string]Marks{"v": marks})
+			if got := number(d); got != want[k] {
+				t.Errorf("%s with the marks %q of a fit is %v: want %v", cell, marks, got, want[k])
+			}
+		}
+	}
+	for column, marks := range map[string]Marks{"v": EU, "x": US, "w": "fr"} {
+		_, err := Decode(strings.NewReader("v;w\n0.5;1\n"), "marks", "csv",
+			ReadOptions{Mixed: true, Marks: map[string]Marks{column: marks}})
+		if !fault.IsInput(err) || !strings.Contains(err.Error(), column) {
+			t.Errorf("0.5 with %s=%s: error %v", column, marks, err)
 		}
 	}
 }

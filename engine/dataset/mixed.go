@@ -63,6 +63,7 @@ func (r *records) sample() [][]string {
 func (c *csvRows) decide(forced Roles) {
 	c.mix.on, c.mix.at, c.mix.forced = true, make([]*textColumn, len(c.columns)), forced.Numbers
 	for _, i := range c.features {
+		forced.Numbers[i] = forced.Numbers[i] || c.o.Marks[c.columns[i]] != ""
 		if forced.Text[i] || !forced.Numbers[i] && !c.mostlyNumbers(i) {
 			x := newTextColumn(i, forced.Text[i])
 			c.roles[i], c.mix.at[i], c.mix.texts = asText, x, append(c.mix.texts, x)

@@ -129,6 +129,15 @@ func rounded(s string, v float64) bool {
 var powersOfTen = [longest + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
 	1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
 
+// Marks are those of thousands and decimals in the numbers of a column.
+type Marks string
+
+// The marks: 1,234.5 and 1.234,5.
+const (
+	US Marks = "us"
+	EU Marks = "eu"
+)
+
 // numerals is how a column writes its numbers. The zero value is that of strconv.
 type numerals struct {
 	comma   bool   // numbers have a decimal comma

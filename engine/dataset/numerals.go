@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -93,24 +94,40 @@ func (r *records) findNumerals(groups bool) {
 // marks that only people need. It warns of every column that is read in a way of its own, and of
 // numbers that another way would change by a factor of 1000.
 //
+// Columns with marks that were asked for are read with these, and those with marks in the fit of a
+// model are too, unless more of their cells are numbers in another way.
+//
 // Cost: it reads the first records once, and up to eight for a column of which some cells are not
 // numbers in the way of the file.
-func (c *csvRows) findColumnNumerals(mixed bool) {
+func (c *csvRows) findColumnNumerals(o *ReadOptions) {
+	mixed := o.Mixed && !o.Gram
 	c.cells = make([]numerals, len(c.columns))
 	for i := range c.cells {
 		c.cells[i] = c.marks
 	}
 	separate := c.csv.delimiter == ';' || c.csv.delimiter == '\t'
-	if !mixed && !separate {
+	if !mixed && !separate && len(o.Marks)+len(o.FitMarks) == 0 {
 		return
 	}
+	c.named = map[string]Marks{}
 	var notes []string
 	certain := map[bool]bool{} // decimal commas, or points, that cannot be marks of thousands
 	doubtful := map[int]string{}
 	for _, i := range c.features {
 		x := cellsOf(c.sample(), i)
 		own := x.numerals(c.marks, mixed, separate)
+		asked := o.Marks[c.columns[i]]
+		if marks := cmp.Or(asked, o.FitMarks[c.columns[i]]); marks != "" {
+			n := numerals{comma: marks == EU, groups: true, dressed: mixed, unit: x.unit()}
+			if asked != "" || x.count(n) >= x.count(own) {
+				c.cells[i], c.named[c.columns[i]] = n, marks
+				continue
+			}
+		}
 		c.cells[i] = own
+		if (own.comma || own.groups) && x.most(x.count(own)) {
+			c.named[c.columns[i]] = map[bool]Marks{false: US, true: EU}[own.comma]
+		}
 		if separate && !own.groups {
 			cell, doubt := x.decimal(own)
 			certain[own.comma] = certain[own.comma] || cell != "" && !doubt
@@ -133,7 +150,8 @@ func (c *csvRows) findColumnNumerals(mixed bool) {
 		if cell := doubtful[i]; certain[!c.cells[i].comma] {
 			plain, _ := c.cells[i].plain(cell)
 			notes = append(notes, "column "+quote(c.columns[i])+": "+quote(cell)+" is read as "+plain+
-				", but other columns have the other decimal mark: want the option thousands if it is "+ungrouped(cell))
+				", but other columns have the other decimal mark: want the option number, "+c.columns[i]+"="+
+				string(c.cells[i].other())+", if it is "+ungrouped(cell))
 		}
 	}
 	const most = 5
@@ -338,6 +356,9 @@ func (x sampleCells) example(own, other numerals) (cell, value string) {
 	}
 	return "", ""
 }
+
+// other returns the marks of the other way.
+func (n numerals) other() Marks { return map[bool]Marks{false: EU, true: US}[n.comma] }
 
 // ungrouped returns a number without points and commas.
 func ungrouped(cell string) string { return strings.NewReplacer(".", "", ",", "").Replace(cell) }

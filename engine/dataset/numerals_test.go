@@ -101,7 +101,7 @@ func TestDecimalMarkOfEachColumn(t *testing.T) {
 		t.Errorf("%v", x.Data)
 	}
 	want := []string{`column "prix": "46,34" is read as 46.34`,
-		`column "umsatz": "21.964" is read as 21.964, but other columns have the other decimal mark: want the option thousands if it is 21964`}
+		`column "umsatz": "21.964" is read as 21.964, but other columns have the other decimal mark: want the option number, umsatz=eu, if it is 21964`}
 	if !slices.Equal(d.Warnings, want) {
 		t.Errorf("warnings %q, want %q", d.Warnings, want)
 	}

@@ -39,10 +39,12 @@ type Data struct {
 	Label, ID    string // columns of labels and ids
 	// LabelOptional means that the column of labels need not be there.
 	LabelOptional bool
-	Drop, Keep    []string        // columns to leave out, or the only ones to take
-	Text          []string        // columns that are texts whatever they look like
-	Numbers       []string        // columns that are numbers
-	Thousands     bool            // numbers may be written as 1,234,567
+	Drop, Keep    []string // columns to leave out, or the only ones to take
+	Text          []string // columns that are texts whatever they look like
+	Numbers       []string // columns that are numbers
+	Thousands     bool     // numbers may be written as 1,234,567
+	asked         []string // COLUMN=us|eu
+	marks         map[string]dataset.Marks
 	Header        string          // what the first line of CSV text is
 	Mixed         bool            // texts and missing cells are accepted
 	model         *catalog.Fitted // that the points are for, or nil
@@ -110,6 +112,8 @@ func (d *Data) ReadingFlags(cmd *cobra.Command) {
 	f.Strings(&d.Drop, "drop", "`COLUMNS` to leave out, as names or patterns: A,total_*")
 	f.Strings(&d.Keep, "keep", "`COLUMNS` to take, and no others, as names or patterns")
 	f.Bool(&d.Thousands, "thousands", false, "read 1,234,567 in quotes as a number")
+	f.Repeated(&d.asked, "number", "how a column writes its numbers, as `COLUMN=us|eu`: 1,234.5 or 1.234,5; "+
+		"repeatable (default as the cells show, or as in the fit of the model)")
 	f.String(&d.Header, "header", "",
 		"the first line of .csv or .tsv data: `first|none`, names of columns or a row, and then columns are "+
 			"called 0, 1, ... (default first, with a warning if it looks like a row)",
@@ -204,8 +208,8 @@ func FormatError(err error, path string) error {
 	pe, ok := errors.AsType[*fault.ParamError](err)
 	if !ok || pe.Param != "format of "+path {
 		return usage.RenameParams(err, "format", "--format", "alphabet", "--alphabet", "features",
-			"--features",
-			"label", "--label", "id", "--id", "drop", "--drop", "keep", "--keep", "thousands", "--thousands")
+			"--features", "label", "--label", "id", "--id", "drop", "--drop", "keep", "--keep", "thousands",
+			"--thousands", "number", "--number")
 	}
 	return &fault.ParamError{Param: pe.Param, Value: pe.Value,
 		Want: "one of ." + strings.Join(session.Formats(), ", .") + " (each also .gz), or --format"}
@@ -213,7 +217,12 @@ func FormatError(err error, path string) error {
 
 // Options returns the read options of the library.
 func (d *Data) Options(s *session.Session) dataset.ReadOptions {
+	var fit map[string]dataset.Marks
+	if d.model != nil {
+		fit = d.model.Marks
+	}
 	return dataset.ReadOptions{
+		FitMarks:      fit,
 		Format:        session.FormatFor(d.Path, d.Format),
 		Labels:        d.Labels,
 		HeaderLabels:  d.HeaderLabels,
@@ -227,6 +236,7 @@ func (d *Data) Options(s *session.Session) dataset.ReadOptions {
 		Text:          d.Text,
 		Numbers:       d.Numbers,
 		Thousands:     d.Thousands,
+		Marks:         d.marks,
 		Header:        d.Header,
 		Mixed:         d.Mixed,
 		Gram:          d.Gram,
@@ -273,6 +283,7 @@ func (d *Data) Check(c *session.Checks) {
 		c.Refuse(other, "%s is for .%s data, but %s is read as %s: want no %s", f.flag, f.name, d.Path,
 			format, f.flag)
 	}
+	c.Do(d.parseMarks)
 	c.File("--labels", d.Labels, "")
 	c.File("--gram-diagonal", d.GramDiagonal, "")
 }
@@ -431,4 +442,19 @@ const (
 func (p *Precision) Flag(f usage.Flags, what string) {
 	f.String((*string)(p), "precision", string(Double), "double or single: the `PRECISION` of "+what,
 		usage.OneOf(string(Double), string(Single)))
+}
+
+// parseMarks reads the values of --number.
+func (d *Data) parseMarks() error {
+	for _, text := range d.asked {
+		column, marks, ok := strings.Cut(text, "=")
+		if !ok || column == "" || marks != string(dataset.US) && marks != string(dataset.EU) {
+			return &fault.ParamError{Param: "--number", Value: text, Want: "COLUMN=us or COLUMN=eu"}
+		}
+		if d.marks == nil {
+			d.marks = map[string]dataset.Marks{}
+		}
+		d.marks[column] = dataset.Marks(marks)
+	}
+	return nil
 }
