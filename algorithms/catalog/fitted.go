@@ -219,7 +219,7 @@ func Decode(file *model.File) (*Fitted, error) {
 		return nil, err
 	}
 	for name, marks := range f.Marks {
-		if marks != dataset.US && marks != dataset.EU {
+		if !marks.Valid() {
 			return nil, fault.Data("", "header of the model: the marks of column %q are %q: want us or eu",
 				name, marks)
 		}

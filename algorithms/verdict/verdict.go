@@ -242,14 +242,16 @@ func scalesDiffer(x points.Points) bool {
 	if !ok {
 		return false
 	}
-	low, high := math.Inf(1), 0.0
-	for j := range dense.D {
-		sum, squares, origin := 0.0, 0.0, dense.Row(0)[j]
-		for i := range dense.N {
-			v := dense.Row(i)[j] - origin
-			sum, squares = sum+v, squares+v*v
+	origin, sums, squares := dense.Row(0), make([]float64, dense.D), make([]float64, dense.D)
+	for i := range dense.N {
+		for j, v := range dense.Row(i) {
+			v -= origin[j]
+			sums[j], squares[j] = sums[j]+v, squares[j]+v*v
 		}
-		if s := squares - sum*sum/float64(dense.N); s > 1e-12*squares {
+	}
+	low, high := math.Inf(1), 0.0
+	for j, square := range squares {
+		if s := square - sums[j]*sums[j]/float64(dense.N); s > 1e-12*square {
 			low, high = min(low, s), max(high, s)
 		}
 	}

@@ -70,7 +70,7 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 	}
 	c.findNumerals(o.Thousands)
 	for name, marks := range o.Marks {
-		if marks != US && marks != EU {
+		if !marks.Valid() {
 			return nil, &fault.ParamError{Param: "number", Value: name + "=" + string(marks),
 				Want: "us or eu"}
 		}

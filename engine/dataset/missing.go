@@ -1,6 +1,9 @@
 package dataset
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // missing are the texts of cells whose value is not known: none, and the words that spreadsheets,
 // R, Python, C and databases write, those for failed formulas included.
@@ -13,7 +16,13 @@ var blanks = []string{"-", "--", "---", "\u2013", "\u2014", "\u2212", ".", "..",
 	"none", "missing", "unknown", "n.a.", "N.A."}
 
 // isBlank reports whether a cell, without white space around it, is missing in a column of numbers.
-func isBlank(cell string) bool { return IsMissing(cell) || slices.Contains(blanks, cell) }
+// It is asked of every number with a decimal comma: words that begin with a digit have a #.
+func isBlank(cell string) bool {
+	if cell != "" && cell[0] >= '0' && cell[0] <= '9' && strings.IndexByte(cell, '#') < 0 {
+		return false
+	}
+	return IsMissing(cell) || slices.Contains(blanks, cell)
+}
 
 // Missing returns the texts that [IsMissing] is true of, the empty one first.
 func Missing() []string { return slices.Clone(missing) }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,11 @@ import (
 // In a column of numbers a dash and its like are missing, which a warning says once. In a column of
 // texts they are texts, and so they are alone.
 func TestBlanks(t *testing.T) {
+	for _, word := range slices.Concat(Missing(), blanks) {
+		if !isBlank(word) {
+			t.Errorf("%q is a value in a column of numbers", word)
+		}
+	}
 	for _, blank := range blanks {
 		var b strings.Builder
 		b.WriteString("number,text,label\n")

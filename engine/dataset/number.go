@@ -138,6 +138,17 @@ const (
 	EU Marks = "eu"
 )
 
+// Valid reports whether the marks are known.
+func (m Marks) Valid() bool { return m == US || m == EU }
+
+// marksOf returns the marks with a decimal comma, or with a point.
+func marksOf(comma bool) Marks {
+	if comma {
+		return EU
+	}
+	return US
+}
+
 // numerals is how a column writes its numbers. The zero value is that of strconv.
 type numerals struct {
 	comma   bool   // numbers have a decimal comma

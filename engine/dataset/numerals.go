@@ -126,7 +126,7 @@ func (c *csvRows) findColumnNumerals(o *ReadOptions) {
 		}
 		c.cells[i] = own
 		if (own.comma || own.groups) && x.most(x.count(own)) {
-			c.named[c.columns[i]] = map[bool]Marks{false: US, true: EU}[own.comma]
+			c.named[c.columns[i]] = marksOf(own.comma)
 		}
 		if separate && !own.groups {
 			cell, doubt := x.decimal(own)
@@ -151,7 +151,7 @@ func (c *csvRows) findColumnNumerals(o *ReadOptions) {
 			plain, _ := c.cells[i].plain(cell)
 			notes = append(notes, "column "+quote(c.columns[i])+": "+quote(cell)+" is read as "+plain+
 				", but other columns have the other decimal mark: want the option number, "+c.columns[i]+"="+
-				string(c.cells[i].other())+", if it is "+ungrouped(cell))
+				string(marksOf(!c.cells[i].comma))+", if it is "+ungrouped(cell))
 		}
 	}
 	const most = 5
@@ -356,9 +356,6 @@ func (x sampleCells) example(own, other numerals) (cell, value string) {
 	}
 	return "", ""
 }
-
-// other returns the marks of the other way.
-func (n numerals) other() Marks { return map[bool]Marks{false: EU, true: US}[n.comma] }
 
 // ungrouped returns a number without points and commas.
 func ungrouped(cell string) string { return strings.NewReplacer(".", "", ",", "").Replace(cell) }

@@ -249,13 +249,12 @@ func (r *inspectReport) text(w io.Writer) {
 	if r.Fingerprint != "" {
 		fmt.Fprintf(w, "data\tsha256 %s\n", r.Fingerprint)
 	}
+	listed := r.Tensors
 	if !r.all {
 		fmt.Fprintf(w, "tensors\t%d, which --all lists\n", len(r.Tensors))
+		listed = nil
 	}
-	for _, t := range r.Tensors {
-		if !r.all {
-			break
-		}
+	for _, t := range listed {
 		fmt.Fprintf(w, "tensor\t%s %s %s, %s\n", t.Name, t.Type, shapeText(t.Shape),
 			fault.FormatBytes(t.Bytes))
 	}

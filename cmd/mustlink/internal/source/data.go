@@ -448,7 +448,7 @@ func (p *Precision) Flag(f usage.Flags, what string) {
 func (d *Data) parseMarks() error {
 	for _, text := range d.asked {
 		column, marks, ok := strings.Cut(text, "=")
-		if !ok || column == "" || marks != string(dataset.US) && marks != string(dataset.EU) {
+		if !ok || column == "" || !dataset.Marks(marks).Valid() {
 			return &fault.ParamError{Param: "--number", Value: text, Want: "COLUMN=us or COLUMN=eu"}
 		}
 		if d.marks == nil {
