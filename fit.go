@@ -123,10 +123,7 @@ func (s *settings) learn(ctx context.Context, eng *engine.Engine, of task, t *Ta
 	for {
 		lesson := l
 		if of.choice.Why != "" && of.choice.Method.Name == baseline.AdaptMethod { // cannot-links only judge it
-			var err error
-			if lesson, err = links.New(l.N(), l.Must()); err != nil {
-				return nil, of, err
-			}
+			lesson = l.WithoutCannot()
 		}
 		m, err := of.learner.Fit(ctx, eng, t.data.Points, lesson)
 		refused, tooLarge := errors.AsType[*fault.MemoryError](err)

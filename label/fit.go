@@ -59,14 +59,14 @@ type mark struct {
 // hint says in a sentence what a verdict after so many answers means. Its error falls with the root
 // of their number, which says what [coming] more of them would show.
 func hint(v *verdict.Verdict, answers int) string {
-	seen := verdict.Detectable * v.GainError
+	seen := v.Detectable()
 	later := seen * math.Sqrt(float64(answers)/float64(answers+coming))
 	switch {
 	case v.Found == verdict.Better:
 		return "The learned metric is better than the rows as they are."
 	case v.Found == verdict.Worse:
 		return "The learned metric is worse than the rows as they are: more answers may change that."
-	case v.GainError > verdict.Crude:
+	case v.TooEarly():
 		return fmt.Sprintf("Too early to tell: a gain below %.2f would usually be missed, and with %d more "+
 			"answers one below %.2f.", seen, coming, later)
 	}

@@ -112,11 +112,14 @@ func shown(auc float64) float64 { return min(1, max(0, auc)) }
 
 const (
 	power = 0.84 // normal quantile of a chance of 4 in 5
-	// Detectable is the gain in standard errors that is called better in four cases of five.
-	Detectable = Clear + power
-	// Crude is the standard error of a gain from which a gain of some size may be missed.
-	Crude = 0.05
+	crude = 0.05 // standard error from which a gain may be missed
 )
+
+// Detectable returns the gain that is called better in four cases of five.
+func (v *Verdict) Detectable() float64 { return (Clear + power) * v.GainError }
+
+// TooEarly reports whether there is no clear difference, and a gain of some size may be missed.
+func (v *Verdict) TooEarly() bool { return v.Found == Similar && v.GainError > crude }
 
 // Details returns what the verdict rests on, in lines for people; none for a fit that was not
 // judged.
@@ -149,8 +152,8 @@ func (v *Verdict) Details() []string {
 				"%.2f (raw %.2f), gain %.2f ± %.2f",
 			p.Nearest, p.Hits, p.Raw, p.Gain, p.GainError))
 	}
-	if v.Found == Similar && v.GainError > Crude {
-		out = append(out, fmt.Sprintf("a gain below %.2f would usually be missed", Detectable*v.GainError))
+	if v.TooEarly() {
+		out = append(out, fmt.Sprintf("a gain below %.2f would usually be missed", v.Detectable()))
 	}
 	return out
 }
