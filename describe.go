@@ -73,6 +73,22 @@ func (m *Model) Describe() Description {
 	return d
 }
 
+// String says what the model is: "krca model of 4 columns in 2 dimensions, converged".
+func (m *Model) String() string {
+	if m.empty() {
+		return "empty model"
+	}
+	text := m.fitted.Model.Method() + " model"
+	if columns := m.fitted.InputDim(); columns >= 0 {
+		text += fmt.Sprintf(" of %d columns", columns)
+	}
+	text += fmt.Sprintf(" in %d dimensions", m.Dim())
+	if !m.fitted.Model.Status().Converged {
+		return text + ", not converged"
+	}
+	return text + ", converged"
+}
+
 // String returns the description as text, with a line for each part that is not empty.
 func (d Description) String() string {
 	var out strings.Builder

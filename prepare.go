@@ -24,7 +24,8 @@ import (
 type Preparing = prepare.Options
 
 // ColumnKind is the kind of a column: "number", "category", "boolean", "date", "day-first",
-// "month-first", "text", "constant", "identifier", or "drop" to leave it out.
+// "month-first", "censored" (numbers and limits such as <0.05), "text", "constant", "identifier",
+// or "drop" to leave it out.
 type ColumnKind = prepare.Kind
 
 // Column describes a column of a table, and what a preparation does with it.

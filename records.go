@@ -90,6 +90,24 @@ func FromColumns(columns map[string]any, options ...ReadOption) (*Table, error) 
 	}, options)
 }
 
+// FromStructs returns the table of structs, with a column for each exported field, as encoding/json
+// names it: a field with the tag `json:"country"` is the column country, one with `json:"-"` none.
+// A nil pointer is a missing value. The rest is as in [FromRecords]; a NaN is an error here.
+func FromStructs[T any](rows []T, options ...ReadOption) (*Table, error) {
+	if len(rows) == 0 {
+		return nil, &fault.ShapeError{What: "number of rows", Got: 0, Want: "1 or more"}
+	}
+	var text bytes.Buffer
+	for i := range rows {
+		line, err := json.Marshal(&rows[i])
+		if err != nil || line[0] != '{' {
+			return nil, columnError("", i, "it is %+v: want a struct of numbers, texts, booleans and times", rows[i])
+		}
+		text.Write(append(line, '\n'))
+	}
+	return readLines(&text, options)
+}
+
 // lengthOf returns the number of values of a column.
 func lengthOf(column any) (n int, is bool) {
 	switch c := column.(type) {
@@ -135,7 +153,12 @@ func fromCells(rows int, names []string, cell func(i int, name string) any, opti
 		}
 		text.WriteString("}\n")
 	}
-	t, err := readFrom(&text, "", "jsonl", options)
+	return readLines(&text, options)
+}
+
+// readLines reads JSON Lines that were made of rows in memory.
+func readLines(text *bytes.Buffer, options []ReadOption) (*Table, error) {
+	t, err := readFrom(text, "", "jsonl", options)
 	if e, is := errors.AsType[*fault.DataError](err); is { // of a line that nobody has seen
 		if e.Row < 0 && e.Line > 0 {
 			e.Row = e.Line - 1

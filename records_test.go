@@ -134,3 +134,71 @@ func TestBadTablesFromMemory(t *testing.T) {
 		t.Errorf("no format: %v", err)
 	}
 }
+
+// Structs are the table of the records that they are as JSON, and values say what they are.
+func TestFromStructs(t *testing.T) {
+	type row struct {
+		Label  string    `json:"label"`
+		Age    *float64  `json:"age"`
+		Since  time.Time `json:"since"`
+		Secret string    `json:"-"`
+		hidden int
+	}
+	var rows []row
+	var records []map[string]any
+	for i := range 30 {
+		age := float64(20 + i%2*30 + i%7)
+		r := row{Label: []string{"p", "q", ""}[i%3], Age: &age, hidden: i,
+			Since: time.Date(2020, 1, 1+i%28, 0, 0, 0, 0, time.UTC)}
+		if i == 3 {
+			r.Age = nil
+		}
+		rows = append(rows, r)
+		m := map[string]any{"label": nil, "age": nil, "since": r.Since}
+		if i != 3 {
+			m["age"] = age
+		}
+		if r.Label != "" {
+			m["label"] = r.Label
+		}
+		records = append(records, m)
+	}
+	a, err := mustlink.FromStructs(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := mustlink.FromRecords(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := difftest.Diff(b.Data(), a.Data()); diff != "" {
+		t.Error(diff)
+	}
+	if got, want := a.String(), "30 rows of 2 columns, labels of 2 classes"; got != want {
+		t.Errorf("%q: want %q", got, want)
+	}
+	l, err := mustlink.NewLinks(30, [][2]int{{0, 2}, {4, 6}}, [][2]int{{0, 1}})
+	if err != nil || l.String() != "2 must-links and 1 cannot-links of 30 rows" {
+		t.Errorf("%v, %v", l, err)
+	}
+	m, err := mustlink.Fit(t.Context(), a, l, mustlink.Method("itml"))
+	if want := "itml model of 2 columns in 2 dimensions, converged"; err != nil || m.String() != want {
+		t.Errorf("%v, %v: want %s", m, err, want)
+	}
+	if got := new(mustlink.Model).String(); got != "empty model" {
+		t.Errorf("%q", got)
+	}
+	nan := math.NaN()
+	_, err = mustlink.FromStructs([]row{{Label: "p"}, {Age: &nan}})
+	if e, is := errors.AsType[*fault.DataError](err); !is || e.Row != 1 {
+		t.Errorf("NaN: error %v: want one of row 1", err)
+	}
+	for _, bad := range []func() (*mustlink.Table, error){
+		func() (*mustlink.Table, error) { return mustlink.FromStructs([]int{1}) },
+		func() (*mustlink.Table, error) { return mustlink.FromStructs([]row{}) },
+	} {
+		if _, err := bad(); !fault.IsInput(err) {
+			t.Errorf("error %v", err)
+		}
+	}
+}

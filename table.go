@@ -221,6 +221,24 @@ func (t *Table) Rows() int { return t.Data().Points.Len() }
 // Columns returns the number of features, or of reference rows of inner products.
 func (t *Table) Columns() int { return t.Data().Points.Dim() }
 
+// String says what the table has: "150 rows of 4 columns, labels of 3 classes, ids".
+func (t *Table) String() string {
+	d := t.Data()
+	text := fmt.Sprintf("%d rows of %d columns", d.Points.Len(), d.Points.Dim())
+	if d.Labels != nil {
+		classes := map[string]bool{}
+		for _, label := range d.Labels {
+			classes[label] = label != ""
+		}
+		delete(classes, "")
+		text += fmt.Sprintf(", labels of %d classes", len(classes))
+	}
+	if d.IDs != nil {
+		text += ", ids"
+	}
+	return text
+}
+
 // Names returns the names of the features, nil if they have none. Do not change them.
 func (t *Table) Names() []string { return t.Data().Features }
 

@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink"
@@ -202,7 +203,7 @@ func (s *source) prepared() error {
 	}
 	s.rules = as.Rules(s.inputs(s.Scaling.Features()))
 	for _, r := range s.rules.Columns {
-		if r.Kind == prepare.Date || r.Kind == prepare.Text {
+		if slices.Contains([]prepare.Kind{prepare.Date, prepare.Text, prepare.Censored}, r.Kind) {
 			return &fault.ParamError{Param: fmt.Sprintf("column %q", r.Name), Value: string(r.Kind),
 				Want: "numbers, booleans or categories: make numbers of it before the fit, or leave it out " +
 					"with --type " + r.Name + "=drop"}

@@ -171,12 +171,12 @@ func (r *records) next() (fields []string, line int, err error) {
 			return fields, line, nil
 		}
 		if err == nil {
-			fix := "give it a value for every column"
-			if len(r.columns) == 1 {
-				fix = "remove the lines above the names of the columns, if there are some"
+			got := len(fields) + r.csv.surplus
+			if r.row < firstRows && r.restHave(got) {
+				return nil, 0, r.otherHeader(line, got)
 			}
-			err = r.problem(line, "", fix, "it has %s: want %d, as in the header",
-				count(len(fields)+r.csv.surplus, "field"), len(r.columns))
+			err = r.problem(line, "", "give it a value for every column",
+				"it has %s: want %d, as in the header", count(got, "field"), len(r.columns))
 		} else {
 			err = noteRecord(r.rep, err, r.place())
 		}
@@ -184,6 +184,35 @@ func (r *records) next() (fields []string, line int, err error) {
 			return nil, 0, err
 		}
 	}
+}
+
+// firstRows are the rows among which the names of the columns may stand, under a title or comments.
+const firstRows = 10
+
+// restHave reports whether the next rows, at least two, have a number of fields.
+func (r *records) restHave(fields int) bool {
+	const least, most = 2, 100
+	c := r.csv.over(r.csv.src.lookAhead(r.csv.max), r.csv.delimiter)
+	for n := 0; n < most; n++ {
+		next, _, err := c.next()
+		if err == io.EOF {
+			return n >= least
+		}
+		if err != nil || len(next) != fields {
+			return false
+		}
+	}
+	return true
+}
+
+// otherHeader ends the reading of a file whose rows have another number of fields than its header.
+func (r *records) otherHeader(line, fields int) error {
+	fix := "name every column"
+	if len(r.columns) == 1 {
+		fix = "remove the " + count(line-1, "line") + " above the names, if they are no part of the table"
+	}
+	return r.rep.fatalAt(line, "", fix, "all rows have %s from here on: want %d, as in the header",
+		count(fields, "field"), len(r.columns))
 }
 
 // isNext reports whether a cell is the number of a row: rows count from 0 or 1, as the first one

@@ -78,10 +78,13 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 			return nil, fault.InFile(fault.Unknown("number", name, r.columns), src.name)
 		}
 	}
-	c.findColumnNumerals(&o)
+	if err := c.findColumnNumerals(&o); err != nil {
+		return nil, err
+	}
 	if o.Header == "" {
 		c.doubtHeader()
 	}
+	c.doubtColumn()
 	c.assign(parts)
 	c.first = nil
 	return c, nil
@@ -202,6 +205,10 @@ func (c *csvRows) skip(n int) error {
 
 // add appends one record to t.
 func (c *csvRows) add(t *table, fields []string, line int) error {
+	if c.mix.on && c.row == 0 && c.unitsOf(fields) {
+		return c.problem(line, "", "remove the line if it has units, or names again",
+			"none of its cells is a number, in columns of numbers: want the first row")
+	}
 	if err := c.labels.add(c.records, fields, line); err != nil {
 		return err
 	}
@@ -222,6 +229,13 @@ func (c *csvRows) add(t *table, fields []string, line int) error {
 		t.data = append(t.data, v)
 	}
 	return nil
+}
+
+// unitsOf reports whether a record has a text for each of several columns of numbers.
+func (c *csvRows) unitsOf(fields []string) bool {
+	return len(c.numbers) > 1 && !slices.ContainsFunc(c.numbers, func(i int) bool {
+		return isBlank(fields[i]) || c.cells[i].isNumber(fields[i])
+	})
 }
 
 // oddNumber parses a cell of a column of numbers that the fast path refused: NaN if it is missing

@@ -1,19 +1,21 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // ReadLabels reads the labels of a labels file, or of data with labels: the column label of a CSV
-// file, the first words of an svmlight file, the second words of the headers of a FASTA file, the
-// whole numbers of an IDX vector. A file with an unknown ending is read as CSV. Other columns are
-// ignored. An empty label is that of a row without one; a file without a place for labels is a
-// *fault.DataError. Of the options it takes MaxLine and MemoryLimit, and for CSV Label, ID and
-// Header.
+// file, of JSON Lines, or of a format of Extensions, the first words of an svmlight file, the
+// second words of the headers of a FASTA file, the whole numbers of an IDX vector. A file with an
+// unknown ending is read as CSV. Other columns are ignored. An empty label is that of a row without
+// one; a file without a place for labels is a *fault.DataError. Of the options it takes MaxLine,
+// MemoryLimit and Extensions, and for formats with columns Label, ID and Header.
 func ReadLabels(path string, o ReadOptions) ([]string, error) {
 	rows, err := ReadLabelRows(path, o)
 	return rows.Labels, err
@@ -35,8 +37,11 @@ func DecodeLabelRows(r io.Reader, name string, gz bool, o ReadOptions) (LabelRow
 }
 
 func readLabels(path string, o ReadOptions) (labels, ids []string, err error) {
-	f := formatNamed(path, nil)
+	f := formatNamed(path, o.Extensions)
 	decode := decodeLabels
+	if f.hidesLabels() {
+		return tableLabels(path, o)
+	}
 	if f.labels != nil {
 		decode = f.labels
 		if !f.named {
@@ -52,6 +57,36 @@ func readLabels(path string, o ReadOptions) (labels, ids []string, err error) {
 	defer src.Close()
 	src.limit = o.MemoryLimit
 	return decode(src, o)
+}
+
+// hidesLabels reports whether labels are read with the rows of the format.
+func (f format) hidesLabels() bool { return f.labels == nil && f.named }
+
+// tableLabels is readLabels for a table of another format than CSV, a block of rows at a time.
+func tableLabels(path string, o ReadOptions) (labels, ids []string, err error) {
+	const rows = 1 << 12
+	o.Mixed = true
+	s, err := OpenStream(path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.Close()
+	for {
+		d, err := s.Next(rows)
+		if err == io.EOF {
+			return labels, ids, nil
+		}
+		if err == nil && d.Labels == nil {
+			err = fault.Data(path, "it has no column %s: want one", cmp.Or(o.Label, labelColumn))
+		}
+		if err == nil {
+			labels, ids = append(labels, d.Labels...), append(ids, d.IDs...)
+			err = checkBytes(o, path, labelBytes*int64(len(labels)))
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
 }
 
 // decodeLabels also returns the ids, nil when there are none.
@@ -80,7 +115,8 @@ func decodeLabels(src *source, o ReadOptions) (labels, ids []string, err error) 
 // labelsFor reads the labels of a data file of n rows from a separate file. If both files have ids,
 // these must agree row by row.
 func labelsFor(path, data string, n int, dataIDs []string, o ReadOptions) ([]string, error) {
-	labels, ids, err := readLabels(path, ReadOptions{MaxLine: o.MaxLine, MemoryLimit: o.MemoryLimit})
+	labels, ids, err := readLabels(path, ReadOptions{MaxLine: o.MaxLine, MemoryLimit: o.MemoryLimit,
+		Extensions: o.Extensions})
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +149,8 @@ type LabelStream struct {
 // OpenLabels begins to read the labels of a file, as [ReadLabels] does and with its errors. Ids are
 // not compared with one another. The memory limit applies to formats whose labels are read at once.
 func OpenLabels(path string, o ReadOptions) (*LabelStream, error) {
-	switch FormatOf(path) {
-	case "svm", "idx", "fasta":
+	switch f := formatNamed(path, o.Extensions); {
+	case f.hidesLabels(), slices.Contains([]string{"svm", "idx", "fasta"}, f.name):
 		labels, ids, err := readLabels(path, o)
 		if err != nil {
 			return nil, err

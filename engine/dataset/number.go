@@ -138,8 +138,20 @@ const (
 	EU Marks = "eu"
 )
 
-// Valid reports whether the marks are known.
-func (m Marks) Valid() bool { return m == US || m == EU }
+// Valid reports whether the marks are known, with or without a unit.
+func (m Marks) Valid() bool {
+	mark, unit := m.cut()
+	return (mark == US || mark == EU) && len(unit) <= longestUnit
+}
+
+// longestUnit is the number of bytes that a unit may have.
+const longestUnit = 12
+
+// cut returns the marks, and the unit that a fit has found behind a space, "" for none.
+func (m Marks) cut() (marks Marks, unit string) {
+	text, unit, _ := strings.Cut(string(m), " ")
+	return Marks(text), unit
+}
 
 // marksOf returns the marks with a decimal comma, or with a point.
 func marksOf(comma bool) Marks {
@@ -149,12 +161,17 @@ func marksOf(comma bool) Marks {
 	return US
 }
 
+// marks returns the marks with the unit, as a model keeps them.
+func (n numerals) marks() Marks {
+	return Marks(strings.TrimSpace(string(marksOf(n.comma)) + " " + n.unit))
+}
+
 // numerals is how a column writes its numbers. The zero value is that of strconv.
 type numerals struct {
 	comma   bool   // numbers have a decimal comma
 	groups  bool   // digits may be in groups of three: 1,234,567
 	dressed bool   // numbers may have the unit, a minus sign, and groups by narrow spaces
-	unit    string // a currency symbol or %, "" for none
+	unit    string // a currency symbol, % or letters such as kg, "" for none
 }
 
 // standard reports whether a number as strconv writes it is one.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Characters that programs write into numbers for readers.
@@ -21,8 +23,9 @@ var lookAlikes = strings.NewReplacer("\u2212", "-", " ", narrowSpace, "\u00a0", 
 	"\u2009", narrowSpace, "\u2019", apostrophe)
 
 // undress removes from a number what strconv does not read: a currency symbol or % before or
-// behind it, which is the unit, the form of its minus sign, which may be brackets, and spaces or
-// apostrophes between groups of three digits. A text that is no such number becomes an empty one.
+// behind it, or letters behind it, such as kg, which is the unit, the form of its minus sign, which
+// may be brackets, and spaces or apostrophes between groups of three digits. A text that is no such
+// number becomes an empty one.
 func undress(s, point string) (bare, unit string) {
 	s = trimNarrow(lookAlikes.Replace(s))
 	sign := ""
@@ -36,6 +39,9 @@ func undress(s, point string) (bare, unit string) {
 	}
 	if c, size := utf8.DecodeLastRuneInString(s); unit == "" && (c == '%' || unicode.Is(unicode.Sc, c)) {
 		unit, s = s[len(s)-size:], trimNarrow(s[:len(s)-size])
+	}
+	if digits := strings.TrimLeft(s, "0123456789.,"+apostrophe+narrowSpace); unit == "" && isUnit(digits) {
+		unit, s = digits, trimNarrow(strings.TrimSuffix(s, digits))
 	}
 	if sign == "" && strings.HasPrefix(s, "-") && unit != "" { // $-5
 		sign, s = "-", s[1:]
@@ -54,6 +60,25 @@ func undress(s, point string) (bare, unit string) {
 		s = joined
 	}
 	return sign + s, unit
+}
+
+// isUnit reports whether the text behind the digits of a number is a unit, such as kg, °C, m² or
+// µg/m3: a few letters, and no exponent.
+func isUnit(s string) bool {
+	if len(s) == 0 || len(s) > longestUnit || len(s) > 1 && strings.ContainsAny(s[:1], "eEdDpPxX") &&
+		strings.ContainsAny(s[1:2], "0123456789+-") {
+		return false
+	}
+	letters := 0
+	for _, c := range s {
+		switch {
+		case unicode.IsLetter(c):
+			letters++
+		case !strings.ContainsRune("°/²³23", c):
+			return false
+		}
+	}
+	return letters > 0 && !strings.ContainsAny(s[:1], "/23")
 }
 
 func trimNarrow(s string) string { return strings.Trim(s, " "+narrowSpace) }
@@ -99,7 +124,7 @@ func (r *records) findNumerals(groups bool) {
 //
 // Cost: it reads the first records once, and up to eight for a column of which some cells are not
 // numbers in the way of the file.
-func (c *csvRows) findColumnNumerals(o *ReadOptions) {
+func (c *csvRows) findColumnNumerals(o *ReadOptions) error {
 	mixed := o.Mixed && !o.Gram
 	c.cells = make([]numerals, len(c.columns))
 	for i := range c.cells {
@@ -107,7 +132,7 @@ func (c *csvRows) findColumnNumerals(o *ReadOptions) {
 	}
 	separate := c.csv.delimiter == ';' || c.csv.delimiter == '\t'
 	if !mixed && !separate && len(o.Marks)+len(o.FitMarks) == 0 {
-		return
+		return nil
 	}
 	c.named = map[string]Marks{}
 	var notes []string
@@ -118,15 +143,21 @@ func (c *csvRows) findColumnNumerals(o *ReadOptions) {
 		own := x.numerals(c.marks, mixed, separate)
 		asked := o.Marks[c.columns[i]]
 		if marks := cmp.Or(asked, o.FitMarks[c.columns[i]]); marks != "" {
-			n := numerals{comma: marks == EU, groups: true, dressed: mixed, unit: x.unit()}
+			mark, unit := marks.cut()
+			n := numerals{comma: mark == EU, groups: true, dressed: mixed, unit: cmp.Or(unit, x.unit())}
+			if unit != "" && own.unit != "" && own.unit != unit && x.most(x.count(own)) {
+				if err := c.otherUnit(i, x, own.unit, unit); err != nil {
+					return err
+				}
+			}
 			if asked != "" || x.count(n) >= x.count(own) {
 				c.cells[i], c.named[c.columns[i]] = n, marks
 				continue
 			}
 		}
 		c.cells[i] = own
-		if (own.comma || own.groups) && x.most(x.count(own)) {
-			c.named[c.columns[i]] = marksOf(own.comma)
+		if (own.comma || own.groups || own.unit != "") && x.most(x.count(own)) {
+			c.named[c.columns[i]] = own.marks()
 		}
 		if separate && !own.groups {
 			cell, doubt := x.decimal(own)
@@ -160,6 +191,14 @@ func (c *csvRows) findColumnNumerals(o *ReadOptions) {
 			"the numbers of "+count(more, "more column")+" are read in a way of their own too")
 	}
 	c.warnings = append(c.warnings, notes...)
+	return nil
+}
+
+// otherUnit reports a column whose numbers have another unit than those of the fit.
+func (c *csvRows) otherUnit(column int, x sampleCells, unit, fitted string) error {
+	cell := x[slices.IndexFunc(x, func(cell string) bool { return strings.Contains(cell, unit) })]
+	return c.problem(0, c.columns[column], "convert the column to "+fitted,
+		"%s has the unit %s, but the rows of the fit have %s: want one unit", quote(cell), unit, fitted)
 }
 
 // doubtHeader warns of a header that looks like a row: of nearly every column it has a number where
@@ -195,6 +234,64 @@ func (c *csvRows) doubtHeader() {
 			"first line is a row, or first if it is not")
 	}
 }
+
+// doubtColumn warns of a table of one column that has several, between other characters than those
+// that separate fields: as many in each row as in the header, and a number in each.
+func (c *csvRows) doubtColumn() {
+	if len(c.columns) > 1 || c.csv.src.translated {
+		return
+	}
+	for _, between := range []string{" ", ":", "^", "~", "/"} {
+		cut := func(text string) []string {
+			if between == " " {
+				return strings.Fields(text)
+			}
+			return strings.Split(text, between)
+		}
+		n := len(cut(c.columns[0]))
+		other := func(row []string) bool {
+			cells := cut(row[0])
+			return len(cells) != n || !slices.ContainsFunc(cells, isNumber)
+		}
+		if n > 2 && len(c.sample()) > 1 && !slices.ContainsFunc(c.sample(), other) {
+			c.warnings = append(c.warnings, "it has one column, "+quote(c.columns[0])+": if "+quote(between)+
+				" separates "+count(n, "column")+", want commas, semicolons, tabs or bars between them")
+			return
+		}
+	}
+}
+
+// doubtLastRow warns of a last row that may be the total of the others.
+func (t *table) doubtLastRow() {
+	if t.rows < 3 {
+		return
+	}
+	last := func(texts []string) string {
+		if len(texts) == 0 {
+			return ""
+		}
+		return texts[len(texts)-1]
+	}
+	cells := []string{last(t.ids), last(t.labels)}
+	if x, mixed := t.points.(*points.Mixed); mixed {
+		for j := range x.Columns {
+			if c := &x.Columns[j]; c.IsText() && c.Codes[t.rows-1] >= 0 {
+				cells = append(cells, c.Levels[c.Codes[t.rows-1]])
+			}
+		}
+	}
+	for _, cell := range cells {
+		word, _, _ := strings.Cut(strings.ToLower(cell), " ")
+		if slices.Contains(totals, strings.Trim(word, ":")) {
+			t.warnings = append(t.warnings, "the last row has "+quote(cell)+
+				": want it removed if it is the total of the others")
+			return
+		}
+	}
+}
+
+// totals are words that programs write into a last row of sums.
+var totals = []string{"total", "totals", "grand", "sum", "subtotal", "gesamt", "summe", "somme"}
 
 // sampleCells are the first cells of a column that are not missing, if it is one of numbers.
 type sampleCells []string
@@ -245,8 +342,8 @@ func (x sampleCells) count(n numerals) (numbers int) {
 func (x sampleCells) most(numbers int) bool { return 10*numbers >= 9*len(x) }
 
 // numerals returns the way in which most cells are numbers, that of the file if none is better.
-// Where fields are separated by neither semicolons nor tabs, there is no decimal comma. Ways that
-// the file does not use need nine in ten cells.
+// Where fields are separated by neither semicolons nor tabs, a decimal comma must be one beyond
+// doubt. Ways that the file does not use need nine in ten cells.
 func (x sampleCells) numerals(file numerals, mixed, separate bool) numerals {
 	best, most := file, x.count(file)
 	if most == len(x) || !x.haveDigits() {
@@ -266,7 +363,8 @@ func (x sampleCells) numerals(file numerals, mixed, separate bool) numerals {
 				plain := separate && groups == file.groups && !dressed
 				switch {
 				case numbers <= most, !plain && !x.most(numbers):
-				case comma && !separate, dressed && x.allBrackets():
+				case comma && !separate && (!mixed || file.groups || !x.certainComma(n)),
+					dressed && x.allBrackets():
 				case groups && !file.groups && !x.certainGroups(comma):
 				default:
 					best, most = n, numbers
@@ -326,6 +424,12 @@ func (x sampleCells) decimal(n numerals) (first string, doubt bool) {
 		}
 	}
 	return first, first != ""
+}
+
+// certainComma reports whether the commas cannot be marks of thousands.
+func (x sampleCells) certainComma(n numerals) bool {
+	cell, doubt := x.decimal(n)
+	return cell != "" && !doubt
 }
 
 // certainGroups reports whether a number has groups of digits beyond doubt: two marks between them,

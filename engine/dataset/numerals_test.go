@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -119,11 +120,12 @@ func TestDecimalMarkOfEachColumn(t *testing.T) {
 // Texts that only may be numbers stay texts, and so do those with different units.
 func TestTextsThatAreNoNumbers(t *testing.T) {
 	for name, cells := range map[string][]string{
-		"decimal comma in a file of commas": {`"83,99"`, `"27,51"`, `"12,04"`},
-		"thousands or decimal comma":        {`"32,190"`, `"18,094"`, `"80,157"`},
-		"two currencies":                    {"$5", "€5", "$7"},
-		"percent and plain":                 {"5", "7%", "0.5"},
-		"units":                             {"7 kg", "8 kg", "9 kg"},
+		"thousands or decimal comma":    {`"32,190"`, `"18,094"`, `"80,157"`},
+		"two currencies":                {"$5", "€5", "$7"},
+		"percent and plain":             {"5", "7%", "0.5"},
+		"two units":                     {"7 kg", "8 g", "9 kg"},
+		"sizes":                         {"7A", "8B", "9C"},
+		"exponents of another language": {"1D7", "2D7", "3D8"},
 		"a telephone number": {"030\u202f123\u202f456", "030\u202f123\u202f457",
 			"030\u202f123\u202f458"},
 		"groups of other sizes": {"12'67", "1'2345", "1'22"},
@@ -151,6 +153,67 @@ func TestTextsThatAreNoNumbers(t *testing.T) {
 	d, err := decode("a,b\n$5,1\n", ReadOptions{Mixed: true, Numbers: []string{"a"}})
 	if x := dense(t, d, err); x.Data[0] != 5 {
 		t.Errorf("a column that is to be numbers is %v", x.Data)
+	}
+}
+
+// Numbers may have one unit, also without a space, which new rows must share; and commas that
+// cannot be marks of thousands are decimal, whatever separates the fields.
+func TestUnitsAndCommas(t *testing.T) {
+	text := "a,b,c\n7.5 kg,-3°C,\"83,99\"\n8 kg,20°C,\"1,5\"\n\"1,200.5 kg\",5°C,\"2,123\"\n"
+	d, err := decode(text, ReadOptions{Mixed: true})
+	if x := dense(t, d, err); !slices.Equal(x.Data, []float64{7.5, -3, 83.99, 8, 20, 1.5, 1200.5, 5, 2.123}) {
+		t.Errorf("%v", x.Data)
+	}
+	if want := map[string]Marks{"a": "us kg", "b": "us °C", "c": "eu"}; !maps.Equal(d.Marks, want) {
+		t.Errorf("marks %v: want %v", d.Marks, want)
+	}
+	if len(d.Warnings) != 3 || d.Warnings[0] != `column "a": "7.5 kg" is read as 7.5` {
+		t.Errorf("warnings %q", d.Warnings)
+	}
+	o := ReadOptions{Mixed: true, FitMarks: d.Marks}
+	_, err = decode(strings.ReplaceAll(text, "kg", "g"), o)
+	wantData(t, err, "data.csv", place{0, -1, "a"}, `"7.5 g" has the unit g, but the rows of the fit have kg`)
+	d, err = decode("a,b,c\n7.5,\"1,500 °C\",\"2,123\"\n", o)
+	if x := dense(t, d, err); !slices.Equal(x.Data, []float64{7.5, 1500, 2.123}) {
+		t.Errorf("new rows: %v", x.Data)
+	}
+}
+
+// A file that is no table as it stands has one clear error or warning.
+func TestNoTable(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		at   place
+		want string
+	}{
+		{"# made by X\n# units: m\na,b\n1,2\n3,4\n5,6\n", place{3, -1, ""},
+			"all rows have 2 fields from here on: want 1, as in the header"},
+		{"a,b\n1,2,\n3,4,\n5,6,\n7,8,\n", place{2, -1, ""}, "all rows have 3 fields from here on: want 2"},
+		{"a,b\nm,kg\n0,1\n2,3\n4,5\n6,7\n8,9\n0,1\n2,3\n4,5\n6,7\n8,9\n", place{2, 0, ""},
+			"none of its cells is a number, in columns of numbers"},
+	} {
+		_, err := decode(c.text, ReadOptions{Mixed: true})
+		wantData(t, err, "data.csv", c.at, c.want)
+		problems, err := Check(write(t, "a.csv", []byte(c.text)), ReadOptions{Mixed: true}, 0)
+		if err != nil || len(problems) != 1 {
+			t.Errorf("%q: problems %v, %v: want one", c.text, problems, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"a b c\n1 2 3\n4 5 6\n":                `if " " separates 3 columns`,
+		"a^b^c\n1^2^x\n4^5^6\n":                `if "^" separates 3 columns`,
+		"first name\nann 0\nann 1\n":           "",
+		"when\n1:2:3\n4:5:6\n":                 "",
+		"c,n\nx,1\ny,2\nTotal,3\n":             `the last row has "Total"`,
+		"c,label\n1,x\n2,y\n3,Grand total:\n":  `the last row has "Grand total:"`,
+		"c,n\nx,1\nTotal,2\ny,3\n":             "",
+		"c,n\nx,1\ntotal war,2\nno totals,3\n": "",
+	} {
+		d, err := decode(text, ReadOptions{Mixed: true})
+		if got := strings.Join(d.Warnings, "; "); err != nil || want == "" && got != "" ||
+			!strings.Contains(got, want) {
+			t.Errorf("%q: warnings %q, %v; want %q", text, got, err, want)
+		}
 	}
 }
 

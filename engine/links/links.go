@@ -163,6 +163,12 @@ func (s *Set) Count() (must, cannot int) {
 	return must, len(s.cannot)
 }
 
+// String says how many links there are: "20 must-links and 30 cannot-links of 150 rows".
+func (s *Set) String() string {
+	must, cannot := s.Count()
+	return fmt.Sprintf("%d must-links and %d cannot-links of %d rows", must, cannot, s.n)
+}
+
 // Label returns the name of the column of labels that the links were made from, "" if it is not
 // known. A metric that learns from such links must not have that column as a feature. Sets that are
 // made of others keep it.

@@ -216,6 +216,12 @@ const (
 // booleans are the pairs of texts that mean false and true, in any case.
 var booleans = [][2]string{{"no", "yes"}, {"false", "true"}, {"n", "y"}, {"f", "t"}, {"off", "on"}}
 
+// isBoolean reports whether a text is one of them.
+func isBoolean(text string) bool {
+	text = plain(text)
+	return slices.ContainsFunc(booleans, func(b [2]string) bool { return text == b[0] || text == b[1] })
+}
+
 // plain returns a text as booleans are compared.
 func plain(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 

@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -24,7 +25,33 @@ func makeLayouts() []string {
 	}
 	return append(list, "2006-1-2T15:04", "2006-1-2T15:04:05", time.RFC3339, "2006-1-2T15:04Z07:00",
 		"2006-1-2 15:04:05Z07:00", "2006-1-2 15:04:05 -0700",
-		"20060102", "20060102T150405Z0700", time.RFC1123Z, "2006-1", "15:04", "15:04:05")
+		"20060102", "20060102T150405Z0700", time.RFC1123Z, "2006-1", "15:04", "15:04:05", isoWeek, isoWeekDay)
+}
+
+// The formats of weeks, which package time does not have: 2024-W05 is its Monday.
+const (
+	isoWeek    = "2006-W05"
+	isoWeekDay = "2006-W05-1"
+)
+
+// parseWeek returns the day that a week of ISO 8601, or a day of it, stands for.
+func parseWeek(layout, text string) (t time.Time, ok bool) {
+	if len(text) != len(layout) || text[4:6] != "-W" {
+		return t, false
+	}
+	year, err := strconv.Atoi(text[:4])
+	week, bad := strconv.Atoi(text[6:8])
+	day := 1
+	if layout == isoWeekDay {
+		day = int(text[9]) - '0'
+	}
+	if err != nil || bad != nil || day < 1 || day > 7 || layout == isoWeekDay && text[8] != '-' {
+		return t, false
+	}
+	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // always in the first week
+	monday := fourth.AddDate(0, 0, 7*(week-1)-int(fourth.Weekday()+6)%7)
+	y, w := monday.ISOWeek()
+	return monday.AddDate(0, 0, day-1), y == year && w == week
 }
 
 // The begins of formats that look alike unless a day is above 12.
@@ -39,6 +66,9 @@ func hasClock(layout string) bool { return strings.Contains(layout, "04") }
 
 // parseDate returns the time that a text in the format stands for.
 func parseDate(layout, text string) (time.Time, bool) {
+	if layout == isoWeek || layout == isoWeekDay {
+		return parseWeek(layout, strings.TrimSpace(text))
+	}
 	t, err := time.Parse(layout, strings.TrimSpace(text))
 	if err != nil {
 		return t, false
@@ -169,5 +199,11 @@ func plausible(text string) bool {
 
 // example returns a date in a format.
 func example(layout string) string {
+	switch layout {
+	case isoWeek:
+		return "2024-W05"
+	case isoWeekDay:
+		return "2024-W05-3"
+	}
 	return time.Date(2024, 12, 31, 14, 30, 0, 0, time.UTC).Format(layout)
 }

@@ -7,6 +7,32 @@ import (
 	"time"
 )
 
+// Weeks of ISO 8601 are their Mondays, and days of weeks are days, as package time counts weeks.
+func TestISOWeeks(t *testing.T) {
+	for day := time.Date(2019, 12, 20, 0, 0, 0, 0, time.UTC); day.Year() < 2027; day = day.AddDate(0, 0, 1) {
+		year, week := day.ISOWeek()
+		number := (int(day.Weekday()) + 6) % 7
+		text := fmt.Sprintf("%d-W%02d-%d", year, week, number+1)
+		if got, ok := parseTime(isoWeekDay, text); !ok || !got.Equal(day) {
+			t.Fatalf("%s is %v: want %v", text, got, day)
+		}
+		if got, ok := parseTime(isoWeek, text[:8]); !ok || !got.Equal(day.AddDate(0, 0, -number)) {
+			t.Fatalf("%s is %v: want the Monday before %v", text[:8], got, day)
+		}
+	}
+	for _, text := range []string{"2021-W53", "2020-W54", "2020-W00", "2020-W1", "2020-X10", "2020-W10-8",
+		"abcd-W10"} {
+		for _, layout := range []string{isoWeek, isoWeekDay} {
+			if got, ok := parseDate(layout, text); ok {
+				t.Errorf("%s is %v", text, got)
+			}
+		}
+	}
+	if layout, _ := findLayout([]string{"2024-W05", "2024-W06", "2023-W52"}, ""); layout != isoWeek {
+		t.Errorf("weeks have the format %q", layout)
+	}
+}
+
 // Dates with years of two digits are those of 1969 to 2068, in the order that the days above 12
 // show, and a doubt says so. With an order that was asked for, only the years are doubtful.
 func TestShortYears(t *testing.T) {

@@ -260,7 +260,33 @@ func (f *fit) oneNumber(g *finding, x *points.Column, from source, asked bool, w
 	}
 	g.Missing = max(g.Missing, s.missing)
 	g.Does = g.filling(f)
+	if from.kind == Number && !asked {
+		g.warn(s.doubt(len(values)))
+	}
 }
+
+// doubt returns a warning for whole numbers that may be dates such as 20240131, and for one far
+// from all others that may mean a missing cell, such as -999; "" for none.
+func (s *numbers) doubt(rows int) string {
+	if s.whole && s.low >= 1900_01_01 && s.high <= 2100_12_31 && s.distinct > 2 && s.compact {
+		return "they look like dates such as " + numberText(s.low) + ": want the kind date if they are"
+	}
+	for _, end := range []struct {
+		value, next float64
+		times       int
+	}{{s.low, s.second, s.lowest}, {s.high, s.beforeLast, s.highest}} {
+		span := max(math.Abs(s.second-s.beforeLast), 1)
+		if slices.Contains(sentinels, math.Abs(end.value)) && 2 <= end.times && 2*end.times < rows &&
+			s.distinct > 3 && math.Abs(end.value-end.next) > 2*span {
+			return "its " + count(end.times, "cell") + " of " + numberText(end.value) +
+				" are far from all others: want them empty if they mean that there is no number"
+		}
+	}
+	return ""
+}
+
+// sentinels are numbers that programs write where there is none.
+var sentinels = []float64{99, 999, 9999, 99999, 999999}
 
 // identifier leaves out a column of numbers that only count the rows, and warns of one that may.
 func (f *fit) identifier(g *finding, x *points.Column) bool {
@@ -336,6 +362,10 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 		g.leaveConstant()
 		return
 	}
+	if kind == Censored {
+		f.oneNumber(g, x, source{kind: Censored}, true, work)
+		return
+	}
 	if kind == "" || kind == Boolean {
 		if pair, ok := findPair(levels, kind == Boolean); ok {
 			f.oneNumber(g, x, source{kind: Boolean, pair: pair}, true, work)
@@ -367,6 +397,11 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 	if kind == "" {
 		kind = textKind(levels, len(x.Codes)-g.Missing)
 		g.warn(doubtNumbers(levels, often))
+		other := func(text string) bool { return !isBoolean(text) }
+		if len(levels) > 2 && !slices.ContainsFunc(levels, other) {
+			g.warn(fmt.Sprintf("its texts are several words for yes and no, such as %q and %q: want two",
+				levels[0], levels[len(levels)-1]))
+		}
 	}
 	switch kind {
 	case Identifier:
@@ -437,7 +472,7 @@ func (f *fit) transform() (dataset.Transform, error) {
 	for j := range f.findings {
 		g := &f.findings[j]
 		switch g.column.kind {
-		case Number, Date:
+		case Number, Date, Censored:
 			scaled = append(scaled, g)
 		}
 		numbersOnly = numbersOnly && (g.column.kind == Number || g.column.kind == Drop)
@@ -471,6 +506,8 @@ func (f *fit) transform() (dataset.Transform, error) {
 		case Boolean:
 			g.Does += fmt.Sprintf("0 for %s, 1 for %s", g.column.number.source.pair[0],
 				g.column.number.source.pair[1])
+		case Censored:
+			g.Does += ", and a column of limits"
 		case Date:
 			g.Does += ", in days"
 			if f.Cyclic {

@@ -674,7 +674,7 @@ func TestTextsLikeNumbers(t *testing.T) {
 	}{
 		"thousands": {func(k int) string {
 			return "32," + strconv.Itoa(100+k)
-		}, "want the option thousands"},
+		}, "want the option number, COLUMN=us"},
 		"decimal comma": {func(k int) string { return strconv.Itoa(k) + ",75" }, "want a decimal point"},
 		"currency": {func(k int) string {
 			return "$" + strconv.Itoa(k) + ".5"
@@ -693,7 +693,12 @@ func TestTextsLikeNumbers(t *testing.T) {
 		}, "want numbers in one unit"},
 		"limits": {func(k int) string {
 			return "<0." + strconv.Itoa(k)
-		}, "want numbers without signs"},
+		}, "want the kind censored"},
+		"pairs of numbers": {func(k int) string {
+			return "47.6" + strconv.Itoa(k) + ", 7.66"
+		}, "want a column for each number"},
+		"underscores": {func(k int) string { return strconv.Itoa(k+1) + "_000" }, "want decimal digits"},
+		"Fortran":     {func(k int) string { return "4.5D-" + strconv.Itoa(k) }, "want decimal digits"},
 		"accounting": {func(k int) string {
 			return "(" + strconv.Itoa(k) + ".50)"
 		}, "want a minus sign"},

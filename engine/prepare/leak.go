@@ -182,11 +182,16 @@ type lookAlike struct {
 var lookAlikes = sync.OnceValue(func() []lookAlike {
 	return []lookAlike{
 		{regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$`),
-			"want the option thousands if its comma is that of thousands, or a decimal point", false},
+			"want the option number, COLUMN=us if its comma is that of thousands, or COLUMN=eu", false},
+		{regexp.MustCompile(`^[+-]?\d+(\.\d+)?[,;] [+-]?\d+(\.\d+)?$|^[+-]?\d+\.\d+[,;][+-]?\d+\.\d+$`),
+			"want a column for each number", false},
+		{regexp.MustCompile(`^[+-]?\d+(_\d{3})+$|^0[xX][0-9a-fA-F]+$|^[+-]?\d*\.?\d+[dD][+-]?\d+$`),
+			"want decimal digits, and e before an exponent", false},
 		{regexp.MustCompile(`^[+-]?\d{1,3}(\.\d{3})+,\d+$|^[+-]?\d+,\d+$`), "want a decimal point", false},
 		{regexp.MustCompile(`^\d{1,2}-\d{1,2}-\d{2}$`),
 			"want years of four digits if these are dates", true},
-		{regexp.MustCompile(`^([<>≤≥~≈]=?) ?[+-]?\d+([.,]\d+)?$`), "want numbers without signs", false},
+		{regexp.MustCompile(`^([<>≤≥~≈]=?) ?[+-]?\d+([.,]\d+)?$`), "want the kind censored for limits of detection, or " +
+			"numbers without signs", false},
 		{regexp.MustCompile(`^\([\p{Sc}]?\d[\d.,]*\)$`),
 			"want a minus sign if these are negative numbers", false},
 		{regexp.MustCompile(`^[+\-\x{2212}]?\p{Sc}? ?\d[\d.,'’\x{a0}\x{2009}\x{202f}]* ?[%\p{Sc}]?$`),

@@ -24,9 +24,13 @@ type numbers struct {
 	low, high         float64
 	whole             bool // all are whole numbers
 	rising            bool // each row has the number of the row before plus 1, or minus 1
-	fill              float64
-	mean, scale       float64 // after filling
-	median, robust    float64 // after filling
+	compact           bool // all are dates without marks, such as 20240131
+	// the numbers next to low and high, and how often low and high occur
+	second, beforeLast float64
+	lowest, highest    int
+	fill               float64
+	mean, scale        float64 // after filling
+	median, robust     float64 // after filling
 }
 
 // scratch is the memory of one worker, n values each.
@@ -53,9 +57,17 @@ func statistics(values []float64, work *scratch, fill func(sorted []float64) flo
 			s.distinct++
 		}
 	}
-	if len(present) > 0 {
-		s.low, s.high = present[0], present[len(present)-1]
+	if n := len(present); n > 0 {
+		s.low, s.high = present[0], present[n-1]
+		s.lowest, _ = slices.BinarySearch(present, math.Nextafter(s.low, math.Inf(1)))
+		at, _ := slices.BinarySearch(present, s.high)
+		s.highest = n - at
+		s.second, s.beforeLast = present[min(s.lowest, n-1)], present[max(at-1, 0)]
 	}
+	s.compact = s.whole && !slices.ContainsFunc(present, func(v float64) bool {
+		month, day := int(v)/100%100, int(v)%100
+		return month < 1 || month > 12 || day < 1 || day > 31
+	})
 	s.fill = fill(present)
 	below, _ := slices.BinarySearch(present, s.fill)
 	at := func(k int) float64 { // the sorted values after filling
@@ -108,7 +120,7 @@ func countsUp(values []float64) bool {
 	return true
 }
 
-// source makes numbers of the cells of a column: of numbers, of dates, or of booleans.
+// source makes numbers of the cells of a column: of numbers, limits, dates, or booleans.
 type source struct {
 	kind   Kind
 	layout string
@@ -162,6 +174,8 @@ func (s source) value(text string) (float64, error) {
 			return 1, nil
 		}
 		return math.NaN(), nil
+	case Censored:
+		text, _ = cutLimit(text)
 	}
 	v, err := dataset.ParseFloat(strings.TrimSpace(text))
 	if err == dataset.ErrRounded {
@@ -271,6 +285,28 @@ func gaps(x *points.Column) writer {
 		for i := lo; i < hi; i++ {
 			if x.IsText() && x.Codes[i] < 0 || !x.IsText() && x.Numbers[i] != x.Numbers[i] {
 				out[(i-lo)*stride] = 1
+			}
+		}
+	}
+}
+
+// cutLimit returns a text without the sign of a limit before its number, as in <0.05, and whether
+// there was one.
+func cutLimit(text string) (number string, limit bool) {
+	text = strings.TrimSpace(text)
+	number = strings.TrimLeft(text, "<>≤≥=")
+	return strings.TrimSpace(number), number != text
+}
+
+// limits writes 1 where a number is only a limit.
+func limits(x *points.Column) writer {
+	x = texts(x)
+	return func(out []float64, stride, lo, hi int) {
+		for i, code := range x.Codes[lo:hi] {
+			if code >= 0 {
+				if _, limit := cutLimit(x.Levels[code]); limit {
+					out[i*stride] = 1
+				}
 			}
 		}
 	}

@@ -20,7 +20,8 @@ import (
 type Kind string
 
 // The kinds of columns. Constant, Identifier and Drop are left out. DayFirst and MonthFirst are
-// asked for only, and say how a date such as 01/02/2024 is read; such a column is a Date.
+// asked for only, and say how a date such as 01/02/2024 is read; such a column is a Date. Censored
+// is asked for too: numbers some of which are only limits, such as <0.05.
 const (
 	Number     Kind = "number"
 	Category   Kind = "category"
@@ -28,6 +29,7 @@ const (
 	Date       Kind = "date"
 	DayFirst   Kind = "day-first"
 	MonthFirst Kind = "month-first"
+	Censored   Kind = "censored"
 	Text       Kind = "text"
 	Constant   Kind = "constant"
 	Identifier Kind = "identifier"
@@ -37,7 +39,8 @@ const (
 // Kinds returns the names of all kinds.
 func Kinds() []string {
 	return []string{string(Number), string(Category), string(Boolean), string(Date), string(DayFirst),
-		string(MonthFirst), string(Text), string(Constant), string(Identifier), string(Drop)}
+		string(MonthFirst), string(Censored), string(Text), string(Constant), string(Identifier),
+		string(Drop)}
 }
 
 // DefaultLevels is the limit on the columns of a category when Options.Levels is 0.
@@ -312,7 +315,7 @@ func (p *Preparation) Rules([]string) Rules {
 		r := Rule{Name: c.name, Kind: c.kind, IsText: c.isText, Indicator: c.indicator,
 			Width: c.size(p.cyclic)}
 		switch c.kind {
-		case Number, Boolean, Date:
+		case Number, Boolean, Date, Censored:
 			n := &c.number
 			r.Fill, r.Mean, r.Scale, r.Sides, r.Above, r.Pair = n.fill, n.mean, n.scale, n.sides, n.above,
 				n.source.pair

@@ -68,12 +68,15 @@ type piece struct {
 func (c *column) size(cyclic bool) int {
 	n := 0
 	switch c.kind {
-	case Number, Boolean, Date:
+	case Number, Boolean, Date, Censored:
 		n = c.number.size()
 	case Category:
 		n = c.category.size()
 	case Text:
 		n = len(c.terms.list)
+	}
+	if c.kind == Censored {
+		n++
 	}
 	if c.kind == Date && cyclic {
 		n += 2 * len(cyclesOf(c.number.source.layout))
@@ -87,7 +90,7 @@ func (c *column) size(cyclic bool) int {
 // names appends the names of these columns.
 func (c *column) names(dst []string, cyclic bool) []string {
 	switch c.kind {
-	case Number, Boolean, Date:
+	case Number, Boolean, Date, Censored:
 		dst = append(dst, c.name)
 		if c.number.sides {
 			dst = append(dst, c.name+" "+gap+" above")
@@ -98,6 +101,9 @@ func (c *column) names(dst []string, cyclic bool) []string {
 		for _, term := range c.terms.list {
 			dst = append(dst, c.name+":"+term)
 		}
+	}
+	if c.kind == Censored {
+		dst = append(dst, c.name+"=(censored)")
 	}
 	if c.kind == Date && cyclic {
 		for _, k := range cyclesOf(c.number.source.layout) {
@@ -125,6 +131,9 @@ func (c *column) bind(x *points.Column, cyclic bool) ([]piece, error) {
 		return nil, err
 	}
 	list := []piece{{c.number.size(), first}}
+	if c.kind == Censored {
+		list = append(list, piece{1, limits(x)})
+	}
 	if layout := c.number.source.layout; c.kind == Date && cyclic {
 		list = append(list, piece{2 * len(cyclesOf(layout)), circles(x, layout)})
 	}

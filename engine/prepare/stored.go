@@ -45,7 +45,11 @@ type storedLevels struct {
 }
 
 // kindLetters are the kinds of the columns of a preparation.
-var kindLetters = map[byte]Kind{'n': Number, 'b': Boolean, 'd': Date, 'c': Category, 't': Text, '-': Drop}
+var kindLetters = map[byte]Kind{'n': Number, 'b': Boolean, 'd': Date, 'c': Category, 't': Text,
+	'l': Censored, '-': Drop}
+
+// numeric are the kinds whose columns have a number.
+var numeric = []Kind{Number, Date, Boolean, Censored}
 
 func letterOf(kind Kind) byte {
 	for letter, k := range kindLetters {
@@ -85,7 +89,7 @@ func (p *Preparation) Encode(f *model.File) {
 			s.Terms = append(s.Terms, c.terms.list)
 			weights = append(weights, c.terms.weight...)
 		}
-		if c.kind == Number || c.kind == Date || c.kind == Boolean {
+		if slices.Contains(numeric, c.kind) {
 			values = append(values, c.number.fill, c.number.mean, c.number.scale)
 			if c.number.sides {
 				s.Sides = append(s.Sides, j)
@@ -255,7 +259,7 @@ func (d *decoder) column(c *column) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.kind != Number && c.kind != Date && c.kind != Boolean {
+	if !slices.Contains(numeric, c.kind) {
 		if c.indicator || c.number.sides {
 			return broken("a column of gaps for one of another kind")
 		}

@@ -230,3 +230,64 @@ func TestSkip(t *testing.T) {
 		}
 	})
 }
+
+// The labels and ids of a Parquet file are those of the same file as CSV, read at once or in
+// blocks, also as labels of another file.
+func TestLabels(t *testing.T) {
+	dir := t.TempDir()
+	text, labeled := filepath.Join(dir, "a.csv"), filepath.Join(dir, "a.parquet")
+	var content bytes.Buffer
+	type row struct {
+		ID    string  `parquet:"id"`
+		Label string  `parquet:"label"`
+		X     float64 `parquet:"x"`
+		Note  string  `parquet:"note"`
+	}
+	w := pq.NewGenericWriter[row](&content)
+	csv := "id,label,x,note\n"
+	for i := range 9000 {
+		r := row{fmt.Sprint("r", i), []string{"a", "", "b"}[i%3], float64(i), "text"}
+		if _, err := w.Write([]row{r}); err != nil {
+			t.Fatal(err)
+		}
+		csv += fmt.Sprintf("%s,%s,%v,%s\n", r.ID, r.Label, r.X, r.Note)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write1(t, labeled, content.Bytes())
+	write1(t, text, []byte(csv))
+	want, err := dataset.ReadLabelRows(text, reading())
+	if err != nil || len(want.Labels) != 9000 {
+		t.Fatal(len(want.Labels), err)
+	}
+	got, err := dataset.ReadLabelRows(labeled, reading())
+	if err != nil || !slices.Equal(got.Labels, want.Labels) || !slices.Equal(got.IDs, want.IDs) {
+		t.Errorf("%d labels, %d ids, %v", len(got.Labels), len(got.IDs), err)
+	}
+	s, err := dataset.OpenLabels(labeled, reading())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for next := 0; next < 9000; next += 1000 {
+		rows, err := s.NextRows(1000)
+		if err != nil || !slices.Equal(rows.Labels, want.Labels[next:next+1000]) {
+			t.Fatalf("block at %d: %v", next, err)
+		}
+	}
+	o := reading()
+	o.Label = "note"
+	if rows, err := dataset.ReadLabelRows(labeled, o); err != nil || rows.Labels[8999] != "text" {
+		t.Errorf("another column: %v", err)
+	}
+	o.Label, o.MemoryLimit = "", 100_000
+	if _, err := dataset.ReadLabelRows(labeled, o); !fault.IsInput(err) {
+		t.Errorf("beyond the limit: error %v", err)
+	}
+	path, _ := square(t)
+	if _, err := dataset.ReadLabelRows(path, reading()); !fault.IsInput(err) ||
+		!strings.Contains(err.Error(), "it has no column label") {
+		t.Errorf("no labels: error %v", err)
+	}
+}

@@ -32,8 +32,8 @@ func newScore(s *session.Session) *cobra.Command {
 		Short:      "score labels or an embedding against the truth",
 		Long: `Score labels or an embedding against true labels, by every score that the files allow.
 
-LABELS is a CSV with a column "label", or other data with labels (.svm, an .idx vector,
-.fasta with the label as the header's second word). --label and --id name other columns of
+LABELS is a table with a column "label" (CSV, .parquet, .arrow, .jsonl), or other data with labels
+(.svm, an .idx vector, .fasta with the label as the header's second word). --label and --id name other columns of
 --truth. A row whose true label is empty counts in no score; the result says how many there are.
 If both files have ids, these must agree row by row.
 
@@ -148,7 +148,7 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 
 // options returns how labels are read.
 func (c *scoreCommand) options() dataset.ReadOptions {
-	return dataset.ReadOptions{MemoryLimit: int64(c.MemoryLimit)}
+	return dataset.ReadOptions{MemoryLimit: int64(c.MemoryLimit), Extensions: session.Extensions()}
 }
 
 func (c *scoreCommand) truthOptions() dataset.ReadOptions {

@@ -297,7 +297,8 @@ func NeedLabels(s *session.Session, d *dataset.Data) error {
 	return err
 }
 
-// WarnOfLabels warns of labels such as NA, which are classes like others.
+// WarnOfLabels warns of labels such as NA, which are classes like others, and of two that are the
+// same number.
 func WarnOfLabels(s *session.Session, d *dataset.Data) {
 	rows := map[string]int{}
 	for _, label := range d.Labels {
@@ -312,6 +313,17 @@ func WarnOfLabels(s *session.Session, d *dataset.Data) {
 	if len(each) > 0 {
 		s.Warnf("%s: %s, a class like others: want empty cells if it means no label", d.Name,
 			strings.Join(each, ", "))
+	}
+	spelled := map[float64]string{}
+	for _, label := range d.Labels {
+		v, err := dataset.ParseFloat(label)
+		if first, there := spelled[v]; err == nil && there && first != label {
+			s.Warnf("%s: the labels %q and %q are different classes, but the same number: want one spelling",
+				d.Name, first, label)
+			return
+		} else if err == nil && !there {
+			spelled[v] = label
+		}
 	}
 }
 

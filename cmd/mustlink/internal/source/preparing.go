@@ -165,7 +165,7 @@ func (p *Preparing) parseKinds(data *Data) error {
 		case prepare.Number:
 			data.Numbers = append(data.Numbers, column)
 		case prepare.Category, prepare.Boolean, prepare.Date, prepare.DayFirst, prepare.MonthFirst,
-			prepare.Text:
+			prepare.Censored, prepare.Text:
 			data.Text = append(data.Text, column)
 		}
 	}
