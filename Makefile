@@ -22,7 +22,7 @@ PURETAGS  = -tags purego,noasm
 # RELEASE adds flags, such as -platforms linux/amd64, or -key FILE for minisign.
 RELEASE ?=
 
-.PHONY: release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam test-tools lint-tools
+.PHONY: release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx test-formats wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam test-tools lint-tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -239,6 +239,15 @@ test-onnx: ## compare exported ONNX graphs, evaluated by onnxruntime (npm) and c
 	@if ! command -v npm >/dev/null; then echo "no npm: on Debian, apt-get install nodejs npm"; exit 1; fi
 	npm install --prefix $(BIN)/onnx --ignore-scripts --no-audit --no-fund --loglevel=error $(ONNXRUNTIME)
 	MUSTLINK_ONNXRUNTIME=$(CURDIR)/$(BIN)/onnx $(GO) test -count=1 -vet=off -run Runtime ./export
+
+# The modules write files, and DuckDB reads what we read. CASES are folders of further files.
+FORMAT_MODULES := @duckdb/node-api@1.5.6-r.1 nodejs-polars@0.26.1 nodejs-polars-linux-x64-gnu@0.26.1 parquet-wasm@0.8.0 apache-arrow@21.2.0
+test-formats: ## compare the cells of CSV files with those of pandas, and of Parquet files with those of DuckDB (npm)
+	@if ! command -v npm >/dev/null; then echo "no npm: on Debian, apt-get install nodejs npm"; exit 1; fi
+	npm install --prefix $(BIN)/formats --ignore-scripts --no-audit --no-fund --loglevel=error $(FORMAT_MODULES)
+	@$(call tool,cells)
+	$(PYTHON) tools/cells/compare.py $(TOOLBIN)/cells $(BIN)/formats/csv $(CASES:%=%/csv)
+	node tools/cells/compare.mjs $(TOOLBIN)/cells $(CURDIR)/$(BIN)/formats $(BIN)/formats/parquet $(CASES:%=%/parquet) $(CASES:%=%/arrow)
 
 python-methods: ## rewrite the estimators of the Python package after a change in the catalog
 	@$(call tool,pygen)

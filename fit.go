@@ -103,7 +103,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	t.noteColumns(m, l)
 	fitted := catalog.NewFitted(eng, m, t.inputs())
 	fitted.Columns = t.columns
-	fitted.LeftOut, fitted.Marks = t.leftOut(), t.raw.Marks
+	fitted.LeftOut, fitted.Marks, fitted.Pictures = t.leftOut(), t.raw.Marks, t.raw.Pictures
 	fitted.Scaling, fitted.Single = t.transform, s.single
 	fitted.Fingerprint = fitted.FingerprintOf(t.raw)
 	fitted.Verdict = judged

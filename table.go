@@ -44,7 +44,10 @@ type Columns struct {
 	// "first" if it has their names, whatever it looks like; "" is "first" with a warning, or an error,
 	// if it looks like a row.
 	Header string
-	Strict bool // texts and missing values are errors
+	// Pictures names a column with the paths of pictures, whose pixels are features; Pixels is their
+	// size, as "32x32", also for a folder of pictures, or "32x32x3" in color.
+	Pictures, Pixels string
+	Strict           bool // texts and missing values are errors
 }
 
 // NumberMarks are how a column writes its numbers: "us" or "eu".
@@ -56,6 +59,9 @@ func ReadColumns(c Columns) ReadOption {
 		o.Label, o.ID, o.Drop, o.Keep = c.Label, c.ID, c.Drop, c.Keep
 		o.Text, o.Numbers, o.Thousands, o.Mixed = c.Text, c.Numbers, c.Thousands, !c.Strict
 		o.Header, o.Marks = c.Header, c.Marks
+		if c.Pictures != "" || c.Pixels != "" {
+			o.Pictures = &dataset.Pictures{Column: c.Pictures, Pixels: c.Pixels}
+		}
 	}
 }
 
@@ -89,9 +95,9 @@ func ReadLimit(bytes int64) ReadOption {
 }
 
 // ReadTable reads a file. The extension selects the format: .csv, .tsv, .jsonl, .npy, .svm, .idx or
-// .fasta, each also with .gz. In a table with a header, the column "label" contains labels and the
-// column "id" names of rows; all other columns are features, numbers or texts. [ReadColumns]
-// changes that.
+// .fasta, each also with .gz; a folder is a table of the pictures in it. In a table with a header,
+// the column "label" contains labels and the column "id" names of rows; all other columns are
+// features, numbers or texts. [ReadColumns] changes that.
 //
 // Errors: a file that cannot be read; a bad value is a *fault.DataError with file, line and column.
 func ReadTable(path string, options ...ReadOption) (*Table, error) {

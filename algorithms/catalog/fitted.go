@@ -30,6 +30,7 @@ type Fitted struct {
 	Model    algorithms.Model
 	Features []string                 // names of the training columns, nil for none
 	Marks    map[string]dataset.Marks // of the numbers in columns of text files
+	Pictures *dataset.Pictures        // whose pixels are features, nil for none
 	Scaling  dataset.Transform        // prepares points for the model, nil for none
 	Columns  []prepare.Column         // what the fit found in the table; nil if unknown, as after Load
 	LeftOut  []string                 // names of columns of the training table that the model does not take
@@ -118,6 +119,11 @@ func Encode(f *Fitted) (*model.File, error) {
 	}
 	if len(f.Marks) > 0 {
 		if err := encodeExtra(numberMarks, f.Marks, file); err != nil {
+			return nil, err
+		}
+	}
+	if f.Pictures != nil {
+		if err := encodeExtra(pictures, f.Pictures, file); err != nil {
 			return nil, err
 		}
 	}
@@ -218,6 +224,9 @@ func Decode(file *model.File) (*Fitted, error) {
 	if err := decodeExtra(numberMarks, &f.Marks, file); err != nil {
 		return nil, err
 	}
+	if err := decodeExtra(pictures, &f.Pictures, file); err != nil {
+		return nil, err
+	}
 	for name, marks := range f.Marks {
 		if !marks.Valid() {
 			return nil, fault.Data("", "header of the model: the marks of column %q are %q: want us or eu",
@@ -295,6 +304,7 @@ func decodeTransform(file *model.File) (dataset.Transform, error) {
 // Members of the header's Extra.
 const (
 	numberMarks = "number_marks" // of the columns of text files
+	pictures    = "pictures"     // whose pixels are features
 	leftOut     = "left_out"     // names of columns that the model does not take
 	verdictName = "verdict"
 )

@@ -35,6 +35,7 @@ type csvRows struct {
 	numbers     []int    // the features that are numbers
 	roles       []role   // of every column
 	words       bool     // some columns are not numbers
+	late        []int    // columns of numbers in which the block has the first blank word
 	mix         mixture
 }
 
@@ -166,6 +167,10 @@ func (c *csvRows) next(limit int) (*table, error) {
 			return nil, err
 		}
 	}
+	for _, column := range c.late { // the first rows have none
+		t.warnings = append(t.warnings, c.missingWord(column, c.cells[column].blank))
+	}
+	c.late = nil
 	t.ids, t.labels = c.ids.take(), c.labels.take()
 	c.mix.finish(t, c.features)
 	return t, nil
@@ -231,6 +236,15 @@ func (c *csvRows) add(t *table, fields []string, line int) error {
 	return nil
 }
 
+// missing notes a missing number.
+func (c *csvRows) missing(cell string, column int) {
+	c.mix.gap = true
+	if marks := &c.cells[column]; marks.blank == "" && !IsMissing(cell) {
+		marks.blank = cell
+		c.late = append(c.late, column)
+	}
+}
+
 // unitsOf reports whether a record has a text for each of several columns of numbers.
 func (c *csvRows) unitsOf(fields []string) bool {
 	return len(c.numbers) > 1 && !slices.ContainsFunc(c.numbers, func(i int) bool {
@@ -242,7 +256,7 @@ func (c *csvRows) unitsOf(fields []string) bool {
 // in a mixed table.
 func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, error) {
 	if c.mix.on && isBlank(cell) {
-		c.mix.gap = true
+		c.missing(cell, column)
 		return math.NaN(), nil
 	}
 	v, what, fix := c.cells[column].parse(cell)
@@ -315,7 +329,7 @@ func (c *csvRows) parsePlain(t *table, line []byte) (label, id []byte, ok bool) 
 		var size int
 		if role == asNumber {
 			var v float64
-			if v, size = c.numberField(line, delimiter, &c.cells[i]); size < 0 {
+			if v, size = c.numberField(line, delimiter, i); size < 0 {
 				return nil, nil, false
 			}
 			t.data = append(t.data, v)
@@ -354,7 +368,8 @@ func (c *csvRows) parsePlain(t *table, line []byte) (label, id []byte, ok bool) 
 
 // numberField parses the finite number before the first delimiter of text and returns its length,
 // -1 if there is no such number. In a mixed table it may be missing.
-func (c *csvRows) numberField(text []byte, delimiter byte, marks *numerals) (v float64, size int) {
+func (c *csvRows) numberField(text []byte, delimiter byte, column int) (v float64, size int) {
+	marks := &c.cells[column]
 	v, size = decimal(text)
 	if size >= 0 && (size == len(text) || text[size] == delimiter) && marks.standard() {
 		return v, size
@@ -364,7 +379,7 @@ func (c *csvRows) numberField(text []byte, delimiter byte, marks *numerals) (v f
 	}
 	field := text[:size]
 	if c.mix.on && isBlank(string(field)) {
-		c.mix.gap = true
+		c.missing(string(field), column)
 		return math.NaN(), size
 	}
 	v, err := marks.float(field)

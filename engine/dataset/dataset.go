@@ -60,6 +60,8 @@ type Data struct {
 	// Marks are those of numbers in columns of text files, by name, where numbers have a decimal
 	// comma or marks of thousands. A model keeps them, so that later rows are read in the same way.
 	Marks map[string]Marks
+	// Pictures are those whose pixels are features, nil for none.
+	Pictures *Pictures
 	// Warnings are remarks of the reader on parts of the file that it ignored, without the file's
 	// name: "3 letters outside the alphabet …".
 	Warnings []string
@@ -133,6 +135,9 @@ type ReadOptions struct {
 	// Marks are those of the numbers of columns, by name. FitMarks are those of the fit of a model:
 	// they count where the cells may have them. Those of other columns are found from the cells.
 	Marks, FitMarks map[string]Marks
+	// Pictures has the paths of pictures, nil for none; a folder in the place of a file is a table of
+	// the pictures in it.
+	Pictures *Pictures
 	// HeaderLabels takes the second word of each header of a FASTA file as the label.
 	HeaderLabels bool
 	// Alphabet holds the letters of sequences: "protein" (also ""), "dna", "rna", or the
@@ -287,6 +292,10 @@ func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error
 			return nil, err
 		}
 	}
+	o, err := o.forPictures(src)
+	if err != nil {
+		return nil, err
+	}
 	t, err := f.decode(src, o, rep)
 	if err != nil {
 		return nil, err
@@ -308,6 +317,12 @@ func (t *table) complete(src *source, o ReadOptions, rep *report) (*Data, error)
 		d.Labels = nil
 	}
 	var err error
+	if o.Pictures != nil {
+		if err = t.readPictures(src, o); err != nil {
+			return nil, err
+		}
+		d.Features, d.Pictures = t.features, o.Pictures
+	}
 	if o.Labels != "" {
 		if d.Labels, err = labelsFor(o.Labels, src.name, t.rows, t.ids, o); err != nil {
 			return nil, err

@@ -102,6 +102,9 @@ func cutGzip(name string) (string, bool) { return strings.CutSuffix(strings.ToLo
 // input returns the format to read a file in, and whether it is compressed; name is the default of
 // o.Format.
 func (o ReadOptions) input(path, name string) (format, bool, error) {
+	if isFolder(path) {
+		path, name = "-", ""
+	}
 	return lookupFormat(path, cmp.Or(o.Format, name), o.Extensions, format.readable)
 }
 

@@ -172,6 +172,7 @@ type numerals struct {
 	groups  bool   // digits may be in groups of three: 1,234,567
 	dressed bool   // numbers may have the unit, a minus sign, and groups by narrow spaces
 	unit    string // a currency symbol, % or letters such as kg, "" for none
+	blank   string // a word that was read as missing, and is missing only among numbers
 }
 
 // standard reports whether a number as strconv writes it is one.

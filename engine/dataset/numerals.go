@@ -167,7 +167,8 @@ func (c *csvRows) findColumnNumerals(o *ReadOptions) error {
 			}
 		}
 		if blank := blankOf(c.sample(), i); mixed && blank != "" && len(x) > 0 && x.most(x.count(own)) {
-			notes = append(notes, "column "+quote(c.columns[i])+": "+quote(blank)+" is read as missing")
+			notes = append(notes, c.missingWord(i, blank))
+			c.cells[i].blank = blank
 		}
 		if code := x.code(); mixed && code != "" && x.most(x.count(own)) {
 			notes = append(notes, "column "+quote(c.columns[i])+": "+quote(code)+" is read as the number "+
@@ -192,6 +193,11 @@ func (c *csvRows) findColumnNumerals(o *ReadOptions) error {
 	}
 	c.warnings = append(c.warnings, notes...)
 	return nil
+}
+
+// missingWord is the remark on a word that is missing only among numbers.
+func (c *csvRows) missingWord(column int, word string) string {
+	return "column " + quote(c.columns[column]) + ": " + quote(word) + " is read as missing"
 }
 
 // otherUnit reports a column whose numbers have another unit than those of the fit.
@@ -236,7 +242,8 @@ func (c *csvRows) doubtHeader() {
 }
 
 // doubtColumn warns of a table of one column that has several, between other characters than those
-// that separate fields: as many in each row as in the header, and a number in each.
+// that separate fields: as many in each row as in the header, and a number in each, or two numbers
+// of two.
 func (c *csvRows) doubtColumn() {
 	if len(c.columns) > 1 || c.csv.src.translated {
 		return
@@ -251,9 +258,13 @@ func (c *csvRows) doubtColumn() {
 		n := len(cut(c.columns[0]))
 		other := func(row []string) bool {
 			cells := cut(row[0])
-			return len(cells) != n || !slices.ContainsFunc(cells, isNumber)
+			numbers := 0
+			for _, cell := range cells {
+				numbers += map[bool]int{true: 1}[isNumber(cell)]
+			}
+			return len(cells) != n || numbers == 0 || n == 2 && numbers < n
 		}
-		if n > 2 && len(c.sample()) > 1 && !slices.ContainsFunc(c.sample(), other) {
+		if n > 1 && len(c.sample()) > 1 && !slices.ContainsFunc(c.sample(), other) {
 			c.warnings = append(c.warnings, "it has one column, "+quote(c.columns[0])+": if "+quote(between)+
 				" separates "+count(n, "column")+", want commas, semicolons, tabs or bars between them")
 			return

@@ -39,6 +39,7 @@ type source struct {
 	file       io.ReaderAt // the regular uncompressed file of r, nil for anything else
 	copied     int64       // bytes of a copy in memory, which count against the limit
 	opened     *os.File    // nil for a reader of the caller
+	folder     bool        // CSV text lists the pictures of a folder
 
 	comments bool   // lines before the header that begin with # are none of the content
 	label    string // the column of labels that a comment names
@@ -56,7 +57,8 @@ func open(path string, gz bool) (*source, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = fault.Data(path, "it is a folder: want a file")
+		f.Close()
+		return openFolder(path)
 	}
 	if err != nil {
 		f.Close()

@@ -139,6 +139,9 @@ func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
 			return nil, err
 		}
 	}
+	if o, err = o.forPictures(src); err != nil {
+		return nil, err
+	}
 	s = &Stream{reading: reading{source: src,
 		rep: &report{file: src.name, max: 1, badRow: o.BadRow, bad: map[int]bool{}}}, o: o}
 	if s.rows, err = f.rows(src, o, s.rep); err != nil {

@@ -65,7 +65,7 @@ mislabeled are listed; a score is the logarithm of the odds.`,
 	i.links.Flags(cmd)
 	usage.FlagsOf(cmd).Int(&i.max, "max", 20, "list at most this many violated links; --json lists all",
 		usage.Range(">= 1"))
-	usage.FlagsOf(cmd).Bool(&i.all, "all", false, "list every tensor; --json always does")
+	usage.FlagsOf(cmd).Bool(&i.all, "all", false, "list every column and tensor; --json always does")
 	usage.FlagsOf(cmd).Int(&i.suspicious, "suspicious", 0,
 		"list the `N` most suspicious links, scored by fits without them", usage.Range(">= 0"))
 	usage.FlagsOf(cmd).Seed(&i.seed)
@@ -235,7 +235,12 @@ func (r *inspectReport) text(w io.Writer) {
 		fmt.Fprintf(w, "features\t%d: %s\n", len(r.Features), firstFew(r.Features, 8))
 	}
 	fmt.Fprintf(w, "scaling\t%s\n", r.Scaling)
-	for _, line := range r.Prepared {
+	const screen = 20
+	for k, line := range r.Prepared {
+		if k == screen && !r.all {
+			fmt.Fprintf(w, "columns\t%d more, which --all lists\n", len(r.Prepared)-screen)
+			break
+		}
 		fmt.Fprintf(w, "column\t%s\n", line)
 	}
 	for _, f := range r.Figures {

@@ -45,6 +45,7 @@ type Data struct {
 	Thousands     bool     // numbers may be written as 1,234,567
 	asked         []string // COLUMN=us|eu
 	marks         map[string]dataset.Marks
+	pictures      dataset.Pictures
 	Header        string          // what the first line of CSV text is
 	Mixed         bool            // texts and missing cells are accepted
 	model         *catalog.Fitted // that the points are for, or nil
@@ -114,6 +115,12 @@ func (d *Data) ReadingFlags(cmd *cobra.Command) {
 	f.Bool(&d.Thousands, "thousands", false, "read 1,234,567 in quotes as a number")
 	f.Repeated(&d.asked, "number", "how a column writes its numbers, as `COLUMN=us|eu`: 1,234.5 or 1.234,5; "+
 		"repeatable (default as the cells show, or as in the fit of the model)")
+	f.String(&d.pictures.Column, "pictures", "",
+		"the `COLUMN` of paths of pictures (.png, .jpg or .gif), whose pixels are features; a folder of "+
+			"pictures needs none")
+	f.String(&d.pictures.Pixels, "pixels", "",
+		"the `SIZE` to which pictures are scaled, 32x32 or, in color, 32x32x3 (default 32x32, or that of "+
+			"the model)")
 	f.String(&d.Header, "header", "",
 		"the first line of .csv or .tsv data: `first|none`, names of columns or a row, and then columns are "+
 			"called 0, 1, ... (default first, with a warning if it looks like a row)",
@@ -209,7 +216,7 @@ func FormatError(err error, path string) error {
 	if !ok || pe.Param != "format of "+path {
 		return usage.RenameParams(err, "format", "--format", "alphabet", "--alphabet", "features",
 			"--features", "label", "--label", "id", "--id", "drop", "--drop", "keep", "--keep", "thousands",
-			"--thousands", "number", "--number")
+			"--thousands", "number", "--number", "pixels", "--pixels", "pictures", "--pictures")
 	}
 	return &fault.ParamError{Param: pe.Param, Value: pe.Value,
 		Want: "one of ." + strings.Join(session.Formats(), ", .") + " (each also .gz), or --format"}
@@ -218,11 +225,16 @@ func FormatError(err error, path string) error {
 // Options returns the read options of the library.
 func (d *Data) Options(s *session.Session) dataset.ReadOptions {
 	var fit map[string]dataset.Marks
+	var pictures *dataset.Pictures
 	if d.model != nil {
-		fit = d.model.Marks
+		fit, pictures = d.model.Marks, d.model.Pictures
+	}
+	if d.pictures != (dataset.Pictures{}) {
+		pictures = &d.pictures
 	}
 	return dataset.ReadOptions{
 		FitMarks:      fit,
+		Pictures:      pictures,
 		Format:        session.FormatFor(d.Path, d.Format),
 		Labels:        d.Labels,
 		HeaderLabels:  d.HeaderLabels,

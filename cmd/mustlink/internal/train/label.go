@@ -375,6 +375,10 @@ func (c *labelCommand) look(d *dataset.Data, o *label.Options) error {
 // pictures finds the pictures of rows: in a folder, or by the paths of a column.
 func (c *labelCommand) pictures(d *dataset.Data, o *label.Options,
 	find func(flag, name string) (label.Column, error)) (err error) {
+	if info, err := os.Stat(c.data.Path); c.images == "" && err == nil && info.IsDir() {
+		o.Images, err = label.NewImages(c.data.Path, func(i int) string { return d.IDs[i] })
+		return err
+	}
 	if c.images == "" {
 		return nil
 	}
