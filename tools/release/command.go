@@ -170,8 +170,8 @@ func (r *release) javascript() error {
 	if err != nil {
 		return err
 	}
-	name := "mustlink-" + r.version + ".tgz"
-	if err := toFile(filepath.Join(r.files, name), append(entries, licenses...), r.when, writeTarGz); err != nil {
+	entries, name := append(entries, licenses...), "mustlink-"+r.version+".tgz"
+	if err := toFile(filepath.Join(r.files, name), entries, r.when, writeTarGz); err != nil {
 		return err
 	}
 	say("%s", name)

@@ -1,6 +1,5 @@
-// Command javascript is the WebAssembly program of the JavaScript package in this folder: it gives
-// mustlink.js the functions of package abi, each as one that settles a promise. `make wasm` builds
-// the package; docs/javascript.md is the manual.
+// Command javascript is the WebAssembly program of the JavaScript package in this folder: it calls
+// package abi for mustlink.js. `make wasm` builds the package; docs/javascript.md is the manual.
 package main
 
 import (
@@ -19,15 +18,16 @@ import (
 // limit is the largest request of a call in bytes. All memory of WebAssembly is 4 GiB.
 const limit = 1 << 30
 
-// program is what the functions share.
+// program is what calls share.
 type program struct {
 	engine *engine.Engine
 	models abi.Handles
 	turns  abi.Turns
 }
 
-// main calls the global function that its argument names with an object of all functions, and stays
-// for their calls.
+// main gives the global function that its argument names a function for all calls, and stays. That
+// function takes two more, for the result and for the message of an error, the name of a call, and
+// its arguments.
 func main() {
 	e, err := abi.NewEngine(abi.Version, fmt.Sprintf(`{"memory_limit": %d}`, limit))
 	if err != nil {
@@ -35,23 +35,11 @@ func main() {
 		os.Exit(1)
 	}
 	p := &program{engine: e, turns: abi.NewTurns()}
-	functions := map[string]any{}
-	for name, f := range map[string]func([]js.Value) (any, error){"fit": p.fit, "load": p.load,
-		"embed": p.embed, "distances": p.distances, "bytes": p.bytes, "info": p.info, "free": p.free} {
-		functions[name] = promised(f)
-	}
-	js.Global().Call(os.Args[1], functions)
-	select {}
-}
-
-// promised returns f as a function of JavaScript whose first two arguments are called with the
-// result or with the message of the error, which may be a panic.
-func promised(f func(args []js.Value) (any, error)) js.Func {
-	return js.FuncOf(func(_ js.Value, args []js.Value) any {
+	js.Global().Call(os.Args[1], js.FuncOf(func(_ js.Value, args []js.Value) any {
 		go func() { // a call may wait for other goroutines, which an event of JavaScript must not
 			var result any
 			if err := abi.Guard(func() (err error) {
-				result, err = f(args[2:])
+				result, err = p.call(args[2].String(), args[3:])
 				return err
 			}); err != nil {
 				args[1].Invoke(err.Error())
@@ -60,128 +48,72 @@ func promised(f func(args []js.Value) (any, error)) js.Func {
 			args[0].Invoke(result)
 		}()
 		return nil
-	})
+	}))
+	select {}
 }
 
-// fit takes rows, columns, the pairs of links, their signs, a method and options of abi.Fit.
-func (p *program) fit(args []js.Value) (any, error) {
-	x, err := p.points(args[0], args[1])
+// call is one of the functions of the package. Arrays are in arguments and results as their bytes,
+// models as their numbers.
+func (p *program) call(name string, args []js.Value) (any, error) {
+	for _, a := range args {
+		if a.Type() != js.TypeObject {
+			continue
+		}
+		if err := p.engine.Check("an array", int64(a.Length()), "pass less at a time"); err != nil {
+			return nil, err
+		}
+	}
+	var m *mustlink.Model
+	var err error
+	switch name {
+	case "fit": // rows, columns, pairs of links, their signs, method, options
+		pairs, signs := elements[int64](args[2]), elements[int8](args[3])
+		links := &abi.Links{Pairs: int64(len(signs)), Pair: address(pairs), Sign: address(signs)}
+		m, err = abi.Fit(p.turns, p.engine, args[4].String(), args[5].String(), points(args[0], args[1]),
+			links, nil)
+	case "load": // a file
+		file := elements[byte](args[0])
+		m, err = abi.LoadBytes(p.engine, address(file), int64(len(file)))
+	default: // a model first
+		m, err = abi.Get[*mustlink.Model](&p.models, uintptr(args[0].Int()))
+	}
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := elements[int64](p.engine, "links", args[2])
-	if err != nil {
-		return nil, err
-	}
-	signs, err := elements[int8](p.engine, "links", args[3])
-	if err != nil {
-		return nil, err
-	}
-	links := &abi.Links{Pairs: int64(len(signs)), Pair: address(pairs), Sign: address(signs)}
-	return p.keep(abi.Fit(p.turns, p.engine, args[4].String(), args[5].String(), x, links, nil))
-}
-
-// load takes the bytes of a model file.
-func (p *program) load(args []js.Value) (any, error) {
-	file, err := elements[byte](p.engine, "model", args[0])
-	if err != nil {
-		return nil, err
-	}
-	return p.keep(abi.LoadBytes(p.engine, address(file), int64(len(file))))
-}
-
-// keep returns the number of a new model.
-func (p *program) keep(m *mustlink.Model, err error) (any, error) {
-	if err != nil {
-		return nil, err
+	switch name {
+	case "embed": // rows, columns
+		x := points(args[1], args[2])
+		if err := p.engine.Check("coordinates", engine.MatrixBytes(int(x.Rows), m.Dim()),
+			"embed fewer rows at a time"); err != nil {
+			return nil, err
+		}
+		y := make([]float64, int(x.Rows)*m.Dim())
+		err := abi.Embed(p.engine, m, x, nil, array(y, m.Dim()))
+		return toBytes(y), err
+	case "distances": // rows, columns, pairs
+		pairs := elements[int64](args[3])
+		d := make([]float64, len(pairs)/2)
+		err := abi.Distances(p.engine, m, points(args[1], args[2]), address(pairs), int64(len(d)), nil, false,
+			address(d))
+		return toBytes(d), err
+	case "bytes":
+		var file bytes.Buffer
+		_, err := m.WriteTo(&file)
+		return toBytes(file.Bytes()), err
+	case "info":
+		text, err := json.Marshal(abi.ModelInfo(m))
+		return string(text), err
+	case "free":
+		return nil, abi.Free[*mustlink.Model](&p.models, uintptr(args[0].Int()))
 	}
 	return p.models.Put(m), nil
 }
 
-// embed takes a model, rows and columns.
-func (p *program) embed(args []js.Value) (any, error) {
-	m, err := p.model(args[0])
-	if err != nil {
-		return nil, err
-	}
-	x, err := p.points(args[1], args[2])
-	if err != nil {
-		return nil, err
-	}
-	if err := p.engine.Check("coordinates", engine.MatrixBytes(int(x.Rows), m.Dim()),
-		"embed fewer rows at a time"); err != nil {
-		return nil, err
-	}
-	y := make([]float64, int(x.Rows)*m.Dim())
-	if err := abi.Embed(p.engine, m, x, nil, array(y, m.Dim())); err != nil {
-		return nil, err
-	}
-	return toBytes(y), nil
+func points(rows, columns js.Value) *abi.Points {
+	return &abi.Points{Kind: abi.Dense, Array: *array(elements[float64](rows), columns.Int())}
 }
 
-// distances takes a model, rows, columns and pairs of rows.
-func (p *program) distances(args []js.Value) (any, error) {
-	m, err := p.model(args[0])
-	if err != nil {
-		return nil, err
-	}
-	x, err := p.points(args[1], args[2])
-	if err != nil {
-		return nil, err
-	}
-	pairs, err := elements[int64](p.engine, "pairs", args[3])
-	if err != nil {
-		return nil, err
-	}
-	d := make([]float64, len(pairs)/2)
-	if err := abi.Distances(p.engine, m, x, address(pairs), int64(len(d)), nil, false,
-		address(d)); err != nil {
-		return nil, err
-	}
-	return toBytes(d), nil
-}
-
-// bytes takes a model and returns its file.
-func (p *program) bytes(args []js.Value) (any, error) {
-	m, err := p.model(args[0])
-	if err != nil {
-		return nil, err
-	}
-	var file bytes.Buffer
-	if _, err := m.WriteTo(&file); err != nil {
-		return nil, err
-	}
-	return toBytes(file.Bytes()), nil
-}
-
-// info takes a model and returns JSON.
-func (p *program) info(args []js.Value) (any, error) {
-	m, err := p.model(args[0])
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(abi.ModelInfo(m))
-	return string(text), err
-}
-
-// free takes a model.
-func (p *program) free(args []js.Value) (any, error) {
-	return nil, abi.Free[*mustlink.Model](&p.models, uintptr(args[0].Int()))
-}
-
-func (p *program) model(number js.Value) (*mustlink.Model, error) {
-	return abi.Get[*mustlink.Model](&p.models, uintptr(number.Int()))
-}
-
-// points returns a copy of rows without gaps.
-func (p *program) points(rows, columns js.Value) (*abi.Points, error) {
-	x, err := elements[float64](p.engine, "rows", rows)
-	if err != nil {
-		return nil, err
-	}
-	return &abi.Points{Kind: abi.Dense, Array: *array(x, columns.Int())}, nil
-}
-
+// array returns rows without gaps.
 func array(x []float64, columns int) *abi.Array {
 	return &abi.Array{Type: abi.Float64, Rows: int64(len(x) / max(1, columns)), Cols: int64(columns),
 		Data: address(x), RowStride: int64(columns), ColStride: 1}
@@ -190,14 +122,10 @@ func array(x []float64, columns int) *abi.Array {
 func address[T any](x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
 
 // elements returns a copy of the elements whose bytes are in a Uint8Array.
-func elements[T any](e *engine.Engine, what string, from js.Value) ([]T, error) {
-	size := from.Length()
-	if err := e.Check(what, int64(size), "pass fewer at a time"); err != nil {
-		return nil, err
-	}
-	x := make([]T, size/int(unsafe.Sizeof(*new(T))))
-	js.CopyBytesToGo(unsafe.Slice((*byte)(address(x)), size), from)
-	return x, nil
+func elements[T any](from js.Value) []T {
+	x := make([]T, from.Length()/int(unsafe.Sizeof(*new(T))))
+	js.CopyBytesToGo(unsafe.Slice((*byte)(address(x)), from.Length()), from)
+	return x
 }
 
 // toBytes returns the bytes of the elements as a Uint8Array.
