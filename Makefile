@@ -270,6 +270,7 @@ wasm: ## build bin/wasm, the JavaScript package with the library as WebAssembly,
 
 test-wasm: wasm ## test the JavaScript package under node, and compare it with the command
 	@if ! command -v npm >/dev/null; then echo "no node and npm: on Debian, apt-get install nodejs npm"; exit 1; fi
+	GOOS=js GOARCH=wasm $(GO) vet -trimpath ./$(WASM_SOURCE)
 	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
 	MUSTLINK_PACKAGE=$(CURDIR)/$(WASM) MUSTLINK_COMMAND=$(CURDIR)/$(BIN)/mustlink-default node --test $(WASM_SOURCE)/tests/mustlink.test.js
 

@@ -137,6 +137,7 @@ test("a panic is an Error, and the instance goes on", async () => {
     throw new Error("no more arrays");
   };
   const broken = model.bytes();
+  globalThis.Uint8Array = original;
   await assert.rejects(broken, /internal error, please report it: .*no more arrays/);
   assert((await model.bytes()).length > 100);
 });
