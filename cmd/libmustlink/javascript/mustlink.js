@@ -1,12 +1,10 @@
 // Distances learned from must-links and cannot-links: mustlink, compiled to WebAssembly.
-import "./wasm_exec.js";
-
-const Go = globalThis.Go;
 const node = (name) => import(/* webpackIgnore: true */ /* @vite-ignore */ `node:${name}`);
 const isBytes = (x) => x instanceof ArrayBuffer || ArrayBuffer.isView(x);
 const signOf = new Map([["must", 1], [1, 1], ["cannot", -1], [-1, -1]]);
 const bytesOf = (x) => new Uint8Array(x.buffer, x.byteOffset, x.byteLength);
 
+let Go; // the class of wasm_exec.js
 let running; // the promise of a function that makes calls
 
 export function init(source = new URL("mustlink.wasm", import.meta.url)) {
@@ -22,6 +20,8 @@ export function init(source = new URL("mustlink.wasm", import.meta.url)) {
 async function start(source) {
   const found = isBytes(source) ? source : await read(new URL(source, globalThis.location?.href));
   const module = isBytes(found) ? await WebAssembly.compile(found) : found;
+  globalThis.crypto ??= (await node("crypto")).webcrypto; // Node.js 18 has it there alone
+  Go ??= await import("./wasm_exec.js").then(() => globalThis.Go);
   const go = new Go();
   const instance = await WebAssembly.instantiate(module, go.importObject);
   const pending = new Set();
@@ -58,10 +58,7 @@ async function start(source) {
 }
 
 async function read(url) {
-  if (url.protocol === "file:") {
-    globalThis.crypto ??= (await node("crypto")).webcrypto; // Node.js 18 has it there alone
-    return (await node("fs/promises")).readFile(url);
-  }
+  if (url.protocol === "file:") return (await node("fs/promises")).readFile(url);
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${url}: status ${response.status}: want the file mustlink.wasm`);
   // Browsers keep the compiled program of a stream, but a stream must have the right type.
