@@ -22,7 +22,7 @@ PURETAGS  = -tags purego,noasm
 # RELEASE adds flags, such as -platforms linux/amd64, or -key FILE for minisign.
 RELEASE ?=
 
-.PHONY: release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx test-formats wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam test-tools lint-tools
+.PHONY: release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx test-formats wheel image python-methods lib-figures wasm test-wasm build-beam test-beam lint-beam bench-beam test-tools lint-tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -265,6 +265,23 @@ wheel: build-lib ## build bin/wheel/mustlink-*.whl, which contains the library, 
 
 lib-figures: build-lib ## measure calls, embeddings, memory and threads of the Python package
 	cd $(LIBRARY_SOURCE)/python && $(PYTHON_ENVIRONMENT) PYTHONPATH=$(CURDIR)/$(LIBRARY_SOURCE)/python GO=$(GO) $(PYTHON) bench/figures.py
+
+# The JavaScript package. wasm_exec.js, which comes with Go, connects the program with JavaScript.
+WASM         ?= $(BIN)/wasm
+WASM_VERSION ?= $(LIB_VERSION)
+WASM_SOURCE   = $(LIBRARY_SOURCE)/javascript
+
+wasm: ## build bin/wasm, the JavaScript package with the library as WebAssembly, for npm pack and web pages
+	@rm -rf $(WASM) && mkdir -p $(WASM)
+	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags '-s -w -buildid=' -o $(WASM)/mustlink.wasm ./$(WASM_SOURCE)
+	@cp -r LICENSE $(addprefix $(WASM_SOURCE)/,README.md mustlink.js mustlink.d.ts examples) "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(WASM)
+	@sed 's/"version": .*/"version": "$(WASM_VERSION)",/' $(WASM_SOURCE)/package.json > $(WASM)/package.json
+
+test-wasm: wasm ## test the JavaScript package under node, and compare it with the command
+	@if ! command -v npm >/dev/null; then echo "no node and npm: on Debian, apt-get install nodejs npm"; exit 1; fi
+	GOOS=js GOARCH=wasm $(GO) vet -trimpath ./$(WASM_SOURCE)
+	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
+	MUSTLINK_PACKAGE=$(CURDIR)/$(WASM) MUSTLINK_COMMAND=$(CURDIR)/$(BIN)/mustlink-default node --test $(WASM_SOURCE)/tests/mustlink.test.js
 
 generate: ## rewrite generated code
 	$(GO) generate ./...

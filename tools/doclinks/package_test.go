@@ -3,6 +3,7 @@
 package doclinks
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -34,9 +35,14 @@ func ofSchema(file *ast.File) bool {
 	return false
 }
 
-// Load reads the package in a folder, in the default build.
+// Load reads the package in a folder, in the default build, or in that for JavaScript.
 func Load(folder, importPath string) (*Package, error) {
 	found, err := build.ImportDir(folder, 0)
+	if _, none := errors.AsType[*build.NoGoError](err); none {
+		platform := build.Default
+		platform.GOOS, platform.GOARCH = "js", "wasm"
+		found, err = platform.ImportDir(folder, 0)
+	}
 	if err != nil {
 		return nil, err
 	}

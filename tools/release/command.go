@@ -154,3 +154,26 @@ func (r *release) commands() error {
 	}
 	return nil
 }
+
+// javascript builds the package for npm.
+func (r *release) javascript() error {
+	folder := filepath.Join(r.work, "javascript")
+	if _, err := r.output(r.clone, []string{"GOFLAGS="}, "make", "-s", "wasm", "WASM="+folder,
+		"WASM_VERSION="+r.version); err != nil {
+		return err
+	}
+	entries, err := tree(folder, "package")
+	if err != nil {
+		return err
+	}
+	licenses, err := tree(filepath.Join(r.work, "share/licenses"), "package/licenses")
+	if err != nil {
+		return err
+	}
+	entries, name := append(entries, licenses...), "mustlink-"+r.version+".tgz"
+	if err := toFile(filepath.Join(r.files, name), entries, r.when, writeTarGz); err != nil {
+		return err
+	}
+	say("%s", name)
+	return nil
+}

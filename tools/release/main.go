@@ -129,8 +129,8 @@ func (r *release) run() error {
 			return err
 		}
 	}
-	for _, step := range []func() error{r.cloneCommit, r.documents, r.commands, r.image, r.linked,
-		r.manifests, r.bills, r.sums, r.sign} {
+	for _, step := range []func() error{r.cloneCommit, r.documents, r.commands, r.javascript, r.image,
+		r.linked, r.manifests, r.bills, r.sums, r.sign} {
 		if err := step(); err != nil {
 			return err
 		}
