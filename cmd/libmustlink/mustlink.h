@@ -183,8 +183,8 @@ int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int6
  * "features" (names of the columns; a table has its own), "quadruplets" (lists of four rows [i, j, k, l]: i and j are
  * nearer to each other than k and l), "targets" (a number for each point, for methods that learn
  * from targets), "hold_out" (0; the number of further fits that hold links out to assess the
- * metric: 1 for a single fit without a quarter of the linked points. mustlink_model_info has the
- * member "verdict"), "keep_worse" (false: where these links find the metric of "auto" worse than the
+ * metric: 1 for a single fit without a fifth of the linked points, -1 for five, or as many as take
+ * ten seconds. mustlink_model_info has the member "verdict"), "keep_worse" (false: where these links find the metric of "auto" worse than the
  * points without learning, the model is of the method "raw").
  *
  * Columns of tables and of dense points are prepared, and the model prepares later points in the

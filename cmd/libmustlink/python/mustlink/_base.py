@@ -41,7 +41,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
     standardize: bool
     n_links: int | str | None
     unlabeled: Any
-    hold_out: int
+    hold_out: int | Literal["auto"]
     random_state: Any
     n_jobs: int | None
     preprocessor: Any
@@ -298,6 +298,10 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         name = type(self).__name__.lower()
         return np.asarray([f"{name}{j}" for j in range(self._n_features_out)], dtype=object)
 
+    def __repr__(self, *limit: int) -> str:
+        text, model = super().__repr__(*limit), getattr(self, "model_", None)
+        return text if model is None else f"<{text}, {model.state()}>"
+
     def _kernel(self) -> str | None:
         return getattr(self, "kernel", None)
 
@@ -413,10 +417,12 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         raise error(f"{name} is {value!r}: want an integer >= 0 (0: all)")
 
     def _held_out(self) -> int:
-        """Return how many fits hold links out."""
+        """Return how many fits hold links out, -1 for as many as take ten seconds."""
         count = self.hold_out
+        if isinstance(count, str) and count == "auto":
+            return -1
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-            raise ValueError(f"hold_out is {count!r}: want a number >= 0")
+            raise ValueError(f"hold_out is {count!r}: want a number >= 0, or 'auto'")
         return int(count)
 
     def _preparing(self) -> dict[str, Any]:
@@ -461,7 +467,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         self.preparation_ = info["columns"] or []
         self.n_iter_ = max(1, info["iterations"])
         self.method_, self.verdict_ = info["method"], info["verdict"]
-        for notice in [*(info["notices"] or ()), *_odd(self.preparation_)]:
+        for notice in [*(info["notices"] or ()), *_odd(self.preparation_), *_doubts(self.verdict_)]:
             warn(points.said(notice), Notice)
         if not info["converged"]:
             warn(f"{self._method} did not converge: {info['message']}", ConvergenceWarning)
@@ -497,6 +503,13 @@ def _odd(columns: list[dict[str, Any]]) -> list[str]:
         if column["warning"]:
             names.setdefault(column["warning"], []).append(f'"{column["name"]}"')
     return [f"column{'s' * (len(of) > 1)} {', '.join(of[:5])}{', ...' * (len(of) > 5)}: {what}" for what, of in names.items()]
+
+
+def _doubts(verdict: dict[str, Any] | None) -> list[str]:
+    """Return the words of the command about a metric that held-out links do not find better."""
+    if verdict is None or verdict["finding"] not in ("similar", "worse"):
+        return []
+    return ["; ".join([f"held-out links: {verdict['text']}", *verdict.get("reasons", ())])]
 
 
 def _same(value: Any, default: Any) -> bool:

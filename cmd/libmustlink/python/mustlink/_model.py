@@ -392,7 +392,22 @@ class Model:
         return from_bytes, (self.to_bytes(), *self._limits)
 
     def __repr__(self) -> str:
-        return f"<mustlink.Model: {self.n_features} features to {self.dim} dimensions>"
+        return f"<mustlink.Model: {self.n_features} features, {self.state()}>"
+
+    def state(self) -> str:
+        """Return the method, the number of directions and the finding of a verdict in words.
+
+        Returns
+        -------
+        state : str
+            Such as "fitted by blend, 12 directions, better than raw".
+        """
+        info = self.info()
+        found = {"better": ", better than raw", "similar": ", not clearly better than raw", "worse": ", worse than raw", "unknown": ", not judged"}
+        judged = "" if info["verdict"] is None else found[info["verdict"]["finding"]]
+        if judged and info["verdict"].get("rejected"):
+            judged = f", as {info['verdict']['rejected']} is worse"
+        return f"fitted by {info['method']}, {self.dim} direction{'s' * (self.dim != 1)}{judged}"
 
 
 def warn_of_others(names: list[str]) -> None:
