@@ -13,6 +13,7 @@ from ._arrays import column
 from ._frames import frame_of
 from ._links import Links, as_seed, either, numbered, targets
 from ._log import Log
+from ._matching import Matching
 from ._pairs import Pairs
 from ._points import Points, as_matrix, as_points, chosen, names_of
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError, Notice, TransformerMixin, warn
@@ -25,7 +26,7 @@ PRECOMPUTED = "precomputed"
 PREPARING = ("kinds", "impute", "indicators", "scale", "levels", "cyclic", "text", "gram")
 
 
-class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
+class MetricLearner(Pairs, Matching, TransformerMixin, BaseEstimator):
     """Base class of all estimators. Each method of the catalog is a subclass."""
 
     _method: ClassVar[str]
@@ -258,6 +259,53 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         self.model_ = model._updated(points, links, extend, drop_last)
         self._n_features_out = self.model_.dim
         return self
+
+    def calibrate(self, X: Any, y: Any = None, *, links: Links | None = None, share: float | None = None, near: bool = False) -> Any:
+        """Learn from links which distances mean that two rows belong together.
+
+        Afterwards :meth:`pairs` gives probabilities, and takes a precision or recall. The result is
+        that of ``mustlink calibrate``. Links should be others than those of the fit, of both kinds,
+        and a random sample: of all pairs of rows; or of must-links and of cannot-links apart, with
+        share; or of the pairs that ``suggest(near=)`` drew, with near. :meth:`update` drops the
+        calibration.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Points, others than those of the fit if possible.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, which imply all pairs (a random sample if there are more than 100,000).
+        links : Links, default=None
+            Constraints between rows of X, instead of y.
+        share : float, default=None
+            The share of matching pairs among those to judge, above 0 and below 1. None: that of the
+            links.
+        near : bool, default=False
+            Whether links are answers about pairs of ``suggest(near=)``: precision and recall are those
+            of pairs up to the farthest of them.
+
+        Returns
+        -------
+        self : object
+            The estimator. ``calibration_`` has the thresholds for usual precisions and recalls.
+
+        Raises
+        ------
+        ValueError
+            If links are of one kind only, or share is out of its range or given with near.
+        """
+        points = self._points(X, fitted=True)
+        y, links = either(y, links)
+        if y is not None:
+            links = _pairs_of(numbered(_column(y, points.rows), getattr(self, "unlabeled", None)))
+        self.model_ = self._calibrated(points, links, share, near)
+        return self
+
+    def _given_points(self, X: Any) -> Points:
+        return self._points(X, fitted=True)
+
+    def _learned(self) -> _model.Model:
+        return self._fitted()
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the model file, which :func:`mustlink.load` and the command ``mustlink`` read.

@@ -67,9 +67,7 @@ def label(
     RuntimeError
         If the command fails. The message is its own, and names the file of answers, which stays.
     """
-    program = command or shutil.which("mustlink")
-    if program is None:
-        raise FileNotFoundError("the command mustlink is not on the PATH: want it there, or command=PATH")
+    runs = program(command)
     points = _columns(X, "X")
     shown = {} if show is None else _columns(show, "show")
     rows = {len(column) for column in (*points.values(), *shown.values())}
@@ -82,7 +80,7 @@ def label(
         names = _write(data, points, shown)
         kept = tempfile.mkdtemp(prefix="mustlink-label-") if output is None else None
         answers = os.path.join(kept, "links.csv") if kept is not None else os.fspath(output)
-        line = [program, "label", "-i", data, "-o", answers]
+        line = [runs, "label", "-i", data, "-o", answers]
         for name in names.values():
             line += ["--show", _quoted(name), "--type", name + "=drop"]
         if text is not None:
@@ -103,6 +101,14 @@ def label(
         if kept is not None:
             shutil.rmtree(kept)
         return links
+
+
+def program(command: str | None) -> str:
+    """Return the path of the command, which is on the PATH if none is given."""
+    found = command or shutil.which("mustlink")
+    if found is None:
+        raise FileNotFoundError("the command mustlink is not on the PATH: want it there, or command=PATH")
+    return found
 
 
 def _columns(table: Any, what: str) -> dict[str, list]:
