@@ -17,8 +17,8 @@ type Matches struct {
 }
 
 // Matches compares the number of pairs that a search among rows found up to a threshold with that
-// of the matching pairs, as [Calibration.OfFound] does. A precision, unless it is 0, that this makes
-// impossible for all of them is given by the nearer ones. distances are those of the pairs,
+// of the matching pairs, as [Calibration.OfFound] does. A precision, unless it is 0, that this
+// makes impossible for all of them is given by the nearer ones. distances are those of the pairs,
 // ascending; find searches for those up to another threshold.
 //
 // Errors: a *fault.ParamError for a precision that the nearer ones do not have either; it states
