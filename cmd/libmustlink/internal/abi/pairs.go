@@ -107,18 +107,13 @@ func FindPairs(m *mustlink.Model, options string, p *Points, c *Control) (*Pairs
 	if err := parse(options, &o); err != nil {
 		return nil, err
 	}
-	given := 0
-	for _, is := range []bool{o.Threshold != nil, o.Precision != 0, o.Recall != 0} {
-		if is {
-			given++
-		}
-	}
-	if given != 1 {
+	shares := o.Precision + o.Recall
+	if o.Precision != 0 && o.Recall != 0 || (o.Threshold == nil) == (shares == 0) {
 		return nil, fault.Data("", "options: want one of threshold, precision and recall")
 	}
 	by := m.Calibration()
 	var err error
-	if by == nil && o.Precision+o.Recall+o.Share != 0 {
+	if by == nil && shares+o.Share != 0 {
 		return nil, fault.Data("", "the model is not calibrated: want threshold alone, or a calibrated model")
 	} else if o.Share != 0 {
 		if by, err = by.WithShare(o.Share); err != nil {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from typing import Any, Callable, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Literal
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ._points import Points, as_matrix, as_points, chosen, names_of
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError, Notice, TransformerMixin, warn
 from ._threshold import checked_calibration
 from ._tuples import note_chunks, points_of, refuse_indices, tuples_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 PRECOMPUTED = "precomputed"
 
@@ -35,6 +38,13 @@ class MetricLearner(Pairs, Matching, TransformerMixin, BaseEstimator):
     _learns_pairs: ClassVar[bool]
     _needs_links: ClassVar[bool]
     _uses_targets: ClassVar[bool] = False  # learns from numeric targets y instead of links
+
+    # What a fit sets.
+    model_: _model.Model
+    method_: str
+    verdict_: dict[str, Any] | None
+    preparation_: list[dict[str, Any]]
+    n_iter_: int
 
     # The constructor parameters of every class.
     kernel: str | None
@@ -58,7 +68,7 @@ class MetricLearner(Pairs, Matching, TransformerMixin, BaseEstimator):
         chunks: Any = None,
         calibration_params: dict[str, Any] | None = None,
         progress: Callable | None = None,
-    ) -> Any:
+    ) -> Self:
         """Learn a metric.
 
         Parameters
@@ -230,7 +240,7 @@ class MetricLearner(Pairs, Matching, TransformerMixin, BaseEstimator):
         model = self._fitted()
         return model._gram(self._points(X, fitted=True), None if Y is None else self._points(Y, fitted=True))
 
-    def update(self, X: Any = None, y: Any = None, *, links: Links | None = None, extend: bool = False, drop_last: int = 0) -> Any:
+    def update(self, X: Any = None, y: Any = None, *, links: Links | None = None, extend: bool = False, drop_last: int = 0) -> Self:
         """Update the metric with more links, without a new fit.
 
         Parameters
@@ -260,7 +270,7 @@ class MetricLearner(Pairs, Matching, TransformerMixin, BaseEstimator):
         self._n_features_out = self.model_.dim
         return self
 
-    def calibrate(self, X: Any, y: Any = None, *, links: Links | None = None, share: float | None = None, near: bool = False) -> Any:
+    def calibrate(self, X: Any, y: Any = None, *, links: Links | None = None, share: float | None = None, near: bool = False) -> Self:
         """Learn from links which distances mean that two rows belong together.
 
         Afterwards :meth:`pairs` gives probabilities, and takes a precision or recall. The result is
@@ -415,7 +425,7 @@ class MetricLearner(Pairs, Matching, TransformerMixin, BaseEstimator):
 
     def _of_labels(self, labels: np.ndarray) -> Links:
         """Return the links of labels, as many as n_links says."""
-        count = self.n_links
+        count: Any = self.n_links
         if count is None and self._learns_pairs:
             sizes = np.bincount(labels[labels >= 0]).astype(object)  # Python integers do not overflow
             same = sum(n * (n - 1) // 2 for n in sizes)
