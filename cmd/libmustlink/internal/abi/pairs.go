@@ -25,9 +25,8 @@ type Pairs struct {
 	Classes    int                    `json:"classes"`    // of a suggestion, that are apart so far
 	Notices    []string               `json:"notices"`
 
-	rows        [][2]int
-	distance    []float64 // nil for a suggestion
-	probability []float64 // nil without a calibration
+	found       []mustlink.Pair // of a suggestion without distances
+	probability []float64       // nil without a calibration
 }
 
 // Copy implements mustlink_pairs_copy.
@@ -36,16 +35,14 @@ func (p *Pairs) Copy(pair, distance, probability unsafe.Pointer) error {
 		return argument("the output for pairs is NULL: want a pointer")
 	}
 	to := list[int64](pair, 2*int64(p.Count))
-	for k, rows := range p.rows {
-		to[2*k], to[2*k+1] = int64(rows[0]), int64(rows[1])
-	}
-	for _, of := range []struct {
-		to   unsafe.Pointer
-		from []float64
-	}{{distance, p.distance}, {probability, p.probability}} {
-		if of.to != nil {
-			copy(list[float64](of.to, int64(p.Count)), of.from)
+	for k, of := range p.found {
+		to[2*k], to[2*k+1] = int64(of.I), int64(of.J)
+		if distance != nil && p.Threshold != nil {
+			list[float64](distance, int64(p.Count))[k] = of.Distance
 		}
+	}
+	if probability != nil {
+		copy(list[float64](probability, int64(p.Count)), p.probability)
 	}
 	return nil
 }
@@ -162,10 +159,7 @@ func FindPairs(m *mustlink.Model, options string, p *Points, c *Control) (*Pairs
 			pairs, out.Threshold, out.Calibrated = pairs[:found.Pairs], &found.Distance, &found.Threshold
 			out.probability = found.Probabilities
 		}
-		out.Count, out.distance = len(pairs), neighbors.Distances(pairs)
-		for _, pair := range pairs {
-			out.rows = append(out.rows, [2]int{int(pair.I), int(pair.J)})
-		}
+		out.Count, out.found = len(pairs), pairs
 		return nil
 	})
 }
@@ -205,7 +199,9 @@ func SuggestPairs(e *engine.Engine, m *mustlink.Model, options string, p *Points
 			if err != nil {
 				return err
 			}
-			out.rows = neighbors.Draw(found, set, o.Count, o.Seed)
+			for _, rows := range neighbors.Draw(found, set, o.Count, o.Seed) {
+				out.found = append(out.found, mustlink.Pair{I: int32(rows[0]), J: int32(rows[1])})
+			}
 		} else {
 			few = "only %d pairs can be queried at once: the others depend on the answers, or are known"
 			if err := e.Check("queries between "+strconv.Itoa(set.N())+" rows",
@@ -222,11 +218,11 @@ func SuggestPairs(e *engine.Engine, m *mustlink.Model, options string, p *Points
 				return err
 			}
 			for _, pair := range questions.Batch(o.Count) {
-				out.rows = append(out.rows, [2]int{pair.I, pair.J})
+				out.found = append(out.found, mustlink.Pair{I: int32(pair.I), J: int32(pair.J)})
 			}
 			out.Classes = questions.Classes()
 		}
-		if out.Count = len(out.rows); out.Count < o.Count {
+		if out.Count = len(out.found); out.Count < o.Count {
 			out.Notices = append(out.Notices, fmt.Sprintf(few, out.Count))
 		}
 		return nil
