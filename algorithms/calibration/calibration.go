@@ -231,12 +231,7 @@ func (c *Calibration) possible(threshold float64, distances []float64, all float
 			break
 		}
 		must += c.must[k]
-		there, _ := slices.BinarySearchFunc(distances, d, func(a, d float64) int {
-			if a <= d {
-				return -1
-			}
-			return 1
-		})
+		there := countWithin(distances, d)
 		recall := rate.low(must)
 		if most := max(1, float64(there)) / all; share*recall > most {
 			share = max(leastShare, most/recall)

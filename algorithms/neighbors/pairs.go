@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 )
 
 // Pair is two rows with their distance. I < J.
@@ -33,6 +35,30 @@ func (p Pair) compare(q Pair) int {
 		return int(p.I) - int(q.I)
 	}
 	return int(p.J) - int(q.J)
+}
+
+// Distances returns those of pairs.
+func Distances(pairs []Pair) []float64 {
+	out := make([]float64, len(pairs))
+	for k, p := range pairs {
+		out[k] = p.Distance
+	}
+	return out
+}
+
+// Draw returns up to count of the pairs, drawn at random by a seed, without those of links.
+func Draw(pairs []Pair, known *links.Set, count int, seed uint64) (out [][2]int) {
+	linked := map[[2]int]bool{}
+	for _, l := range slices.Concat(known.Must(), known.Cannot()) {
+		linked[[2]int{min(l.I, l.J), max(l.I, l.J)}] = true
+	}
+	pairs = slices.DeleteFunc(slices.Clone(pairs), func(p Pair) bool {
+		return linked[[2]int{int(p.I), int(p.J)}]
+	})
+	for _, k := range rand.New(rand.NewPCG(seed, 0)).Perm(len(pairs))[:min(count, len(pairs))] {
+		out = append(out, [2]int{int(pairs[k].I), int(pairs[k].J)})
+	}
+	return out
 }
 
 // PairOptions are the options of [Pairs].

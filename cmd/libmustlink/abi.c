@@ -182,6 +182,45 @@ int mustlink_distances(mustlink_engine engine, mustlink_model model, const mustl
 	                       out, message()));
 }
 
+int mustlink_calibrate(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                       const mustlink_links *links, const mustlink_control *control, mustlink_model *calibrated)
+{
+	CALL(mustlinkCalibrate(engine, model, (char *)options, (mustlink_points *)points, (mustlink_links *)links,
+	                       (mustlink_control *)control, calibrated, message()));
+}
+
+int mustlink_pairs_find(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                        const mustlink_control *control, mustlink_pairs *pairs)
+{
+	CALL(mustlinkPairsFind(engine, model, (char *)options, (mustlink_points *)points, (mustlink_control *)control, pairs, message()));
+}
+
+int mustlink_pairs_suggest(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                           const mustlink_links *links, const mustlink_control *control, mustlink_pairs *pairs)
+{
+	CALL(mustlinkPairsSuggest(engine, model, (char *)options, (mustlink_points *)points, (mustlink_links *)links,
+	                          (mustlink_control *)control, pairs, message()));
+}
+
+int mustlink_pairs_info(mustlink_pairs pairs, char *buffer, int64_t capacity, int64_t *size)
+{
+	CALL(mustlinkPairsInfo(pairs, buffer, capacity, size, message()));
+}
+
+int mustlink_pairs_copy(mustlink_pairs pairs, int64_t *pair, double *distance, double *probability)
+{
+	CALL(mustlinkPairsCopy(pairs, pair, distance, probability, message()));
+}
+
+int mustlink_pairs_free(mustlink_pairs pairs) { CALL(mustlinkPairsFree(pairs, message())); }
+
+int mustlink_classify(mustlink_engine engine, mustlink_model model, const mustlink_points *known, const int64_t *label,
+                      const mustlink_points *fresh, int64_t k, const mustlink_control *control, int64_t *found)
+{
+	CALL(mustlinkClassify(engine, model, (mustlink_points *)known, (int64_t *)label, (mustlink_points *)fresh, k,
+	                      (mustlink_control *)control, found, message()));
+}
+
 int mustlink_model_info(mustlink_model model, char *buffer, int64_t capacity, int64_t *size)
 {
 	CALL(mustlinkModelInfo(model, buffer, capacity, size, message()));

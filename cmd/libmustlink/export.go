@@ -219,6 +219,81 @@ func distances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_point
 	})
 }
 
+//export mustlinkCalibrate
+func mustlinkCalibrate(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points,
+	links *C.mustlink_links, control *C.mustlink_control, out *C.mustlink_model, message *C.char) C.int {
+	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
+		model, err := modelOn(eng, m)
+		if err != nil {
+			return nil, err
+		}
+		return abi.Calibrate(model, text(options), pointsOf(points), linksOf(links), controlOf(control))
+	})
+}
+
+//export mustlinkPairsFind
+func mustlinkPairsFind(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points,
+	control *C.mustlink_control, out *C.mustlink_pairs, message *C.char) C.int {
+	return newPairs(e, m, out, message, func(_ *engine.Engine, model *mustlink.Model) (*abi.Pairs, error) {
+		return abi.FindPairs(model, text(options), pointsOf(points), controlOf(control))
+	})
+}
+
+//export mustlinkPairsSuggest
+func mustlinkPairsSuggest(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points,
+	links *C.mustlink_links, control *C.mustlink_control, out *C.mustlink_pairs, message *C.char) C.int {
+	return newPairs(e, m, out, message, func(eng *engine.Engine, model *mustlink.Model) (*abi.Pairs, error) {
+		return abi.SuggestPairs(eng, model, text(options), pointsOf(points), linksOf(links),
+			controlOf(control))
+	})
+}
+
+// newPairs calls body with a model, and returns a handle of the pairs that it finds to the caller.
+func newPairs(e C.mustlink_engine, m C.mustlink_model, out *C.mustlink_pairs, message *C.char,
+	body func(*engine.Engine, *mustlink.Model) (*abi.Pairs, error)) C.int {
+	return withModel(e, m, message, func(eng *engine.Engine, model *mustlink.Model) error {
+		if err := checkOutput(out); err != nil {
+			return err
+		}
+		pairs, err := body(eng, model)
+		if err == nil {
+			*out = C.mustlink_pairs(handles.Put(pairs))
+		}
+		return err
+	})
+}
+
+//export mustlinkPairsInfo
+func mustlinkPairsInfo(p C.mustlink_pairs, buffer *C.char, capacity C.int64_t, size *C.int64_t,
+	message *C.char) C.int {
+	return with(p, message, func(pairs *abi.Pairs) error {
+		return bufferOf(unsafe.Pointer(buffer), capacity, size).WriteJSON(pairs)
+	})
+}
+
+//export mustlinkPairsCopy
+func mustlinkPairsCopy(p C.mustlink_pairs, pair *C.int64_t, distance, probability *C.double,
+	message *C.char) C.int {
+	return with(p, message, func(pairs *abi.Pairs) error {
+		return pairs.Copy(unsafe.Pointer(pair), unsafe.Pointer(distance), unsafe.Pointer(probability))
+	})
+}
+
+//export mustlinkPairsFree
+func mustlinkPairsFree(p C.mustlink_pairs, message *C.char) C.int {
+	return guarded(message, func() error { return abi.Free[*abi.Pairs](&handles, uintptr(p)) })
+}
+
+//export mustlinkClassify
+func mustlinkClassify(e C.mustlink_engine, m C.mustlink_model, known *C.mustlink_points, label *C.int64_t,
+	fresh *C.mustlink_points, k C.int64_t, control *C.mustlink_control, out *C.int64_t,
+	message *C.char) C.int {
+	return withModel(e, m, message, func(_ *engine.Engine, model *mustlink.Model) error {
+		return abi.Classify(model, pointsOf(known), unsafe.Pointer(label), pointsOf(fresh), int64(k),
+			controlOf(control), unsafe.Pointer(out))
+	})
+}
+
 //export mustlinkModelInfo
 func mustlinkModelInfo(m C.mustlink_model, buffer *C.char, capacity C.int64_t, size *C.int64_t,
 	message *C.char) C.int {

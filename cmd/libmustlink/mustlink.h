@@ -48,6 +48,7 @@ extern "C" {
 typedef uintptr_t mustlink_engine; /* linear algebra, workers and a memory limit */
 typedef uintptr_t mustlink_model;  /* a learned metric, immutable */
 typedef uintptr_t mustlink_index;  /* rows to search for nearest neighbors, immutable */
+typedef uintptr_t mustlink_pairs;  /* pairs of rows that a call found, immutable */
 
 typedef enum mustlink_code {
 	MUSTLINK_OK = 0,
@@ -183,8 +184,8 @@ int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int6
  * "features" (names of the columns; a table has its own), "quadruplets" (lists of four rows [i, j, k, l]: i and j are
  * nearer to each other than k and l), "targets" (a number for each point, for methods that learn
  * from targets), "hold_out" (0; the number of further fits that hold links out to assess the
- * metric: 1 for a single fit without a quarter of the linked points. mustlink_model_info has the
- * member "verdict"), "keep_worse" (false: where these links find the metric of "auto" worse than the
+ * metric: 1 for a single fit without a fifth of the linked points, -1 for five, or as many as take
+ * ten seconds. mustlink_model_info has the member "verdict"), "keep_worse" (false: where these links find the metric of "auto" worse than the
  * points without learning, the model is of the method "raw").
  *
  * Columns of tables and of dense points are prepared, and the model prepares later points in the
@@ -231,6 +232,45 @@ int mustlink_euclidean_distances(mustlink_engine engine, mustlink_model model, c
  * mustlink_euclidean_distances. */
 int mustlink_distances(mustlink_engine engine, mustlink_model model, const mustlink_points *points, const int64_t *pair,
                        int64_t pairs, const mustlink_control *control, double *out) MUSTLINK_DEPRECATED;
+
+/* mustlink_calibrate computes a model with a calibration: which distances mean that two rows belong
+ * together, as `mustlink calibrate` does. links, between rows of points, should be others than those
+ * of the fit, of both kinds, and a random sample of all pairs, of both kinds of pairs apart (then with
+ * "share"), or of the pairs up to a distance (with "near"). Options: "share" (0: that of the links; the
+ * share of matching pairs among those to judge, below 1), "near" (false). mustlink_model_info has the
+ * member "calibration". */
+int mustlink_calibrate(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                       const mustlink_links *links, const mustlink_control *control, mustlink_model *calibrated);
+
+/* mustlink_pairs_find finds all pairs of rows up to a distance, nearest first, as `mustlink pairs` does.
+ * Options: one of "threshold" (a distance >= 0) and, for a calibrated model, "precision" and "recall"
+ * (above 0 to 1); "share" (0: the calibration's), "neighbors" (0: all; only pairs with a row among so
+ * many nearest of the other), "max_pairs" (0: 20 million; more are an error). */
+int mustlink_pairs_find(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                        const mustlink_control *control, mustlink_pairs *pairs);
+
+/* mustlink_pairs_suggest chooses pairs to ask a person about next, as `mustlink suggest` does; links are
+ * what is known, or NULL. Options: "count" (10), "classes" (0: unknown), "near" (0; draw the pairs at
+ * random from those up to this distance), "seed" (1). */
+int mustlink_pairs_suggest(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                           const mustlink_links *links, const mustlink_control *control, mustlink_pairs *pairs);
+
+/* mustlink_pairs_info writes a JSON object: "pairs" (their number), "threshold", "calibrated" (what the
+ * links of the calibration show up to the threshold, null without one), "classes" (that a suggestion
+ * knows), "notices". For the buffer see mustlink_model_info. */
+int mustlink_pairs_info(mustlink_pairs pairs, char *buffer, int64_t capacity, int64_t *size);
+
+/* mustlink_pairs_copy writes two row numbers for each pair, its distance and its probability. distance
+ * and probability may be NULL. They are not written for a suggestion, nor probability without a
+ * calibration. */
+int mustlink_pairs_copy(mustlink_pairs pairs, int64_t *pair, double *distance, double *probability);
+int mustlink_pairs_free(mustlink_pairs pairs);
+
+/* mustlink_classify writes the most frequent label among the k nearest known rows of each fresh row, as
+ * `mustlink classify` does; of equally frequent ones that of the nearest. label has a number for each
+ * known row, below 0 for rows without one, which do not vote. */
+int mustlink_classify(mustlink_engine engine, mustlink_model model, const mustlink_points *known, const int64_t *label,
+                      const mustlink_points *fresh, int64_t k, const mustlink_control *control, int64_t *found);
 
 /* mustlink_remarks writes what is odd about points that a model is applied to, a JSON array of
  * sentences: columns that the model does not take, and rows with texts that the fit did not see. */

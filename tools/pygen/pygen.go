@@ -179,12 +179,10 @@ func common(m catalog.Method) []parameter {
 		{name: "n_links", hint: `int | Literal["all"] | None`, value: "None", help: count},
 		{name: "unlabeled", hint: "Any", value: "None", kind: "object",
 			help: "one more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway"},
-		{name: "hold_out", hint: "int", value: "0",
-			help: "number of further fits, each without a part of the " +
-				"linked rows, that assess the metric by the links of these rows, as verdict_ says. 5 is " +
-				"usual; " +
-				"1: a " +
-				"single fit without a fifth of the linked rows. Range: >= 0"},
+		{name: "hold_out", hint: `int | Literal["auto"]`, value: "0",
+			help: "number of further fits, each without a part of the linked rows, that assess the metric " +
+				"by the links of these rows, as verdict_ says. \"auto\": five, or as many as take ten " +
+				"seconds; 1: a single fit without a fifth of the linked rows. Range: >= 0"},
 		{name: "preprocessor", hint: "Any", value: "None", kind: "array-like or callable or None",
 			help: "the points that indices instead of points mean: an array of shape (n, n_features), or a " +
 				"function that returns the points of indices. None: there are no indices"},
@@ -198,6 +196,7 @@ func common(m catalog.Method) []parameter {
 			help: "whether a fit writes lines about its progress to stderr"},
 	}
 	if m.Name == "auto" {
+		all[slices.IndexFunc(all, func(p parameter) bool { return p.name == "hold_out" })].value = `"auto"`
 		all = append(all, parameter{name: "keep_worse", hint: "bool", value: "False",
 			help: "whether a metric is kept that the fits of hold_out find worse than the prepared points " +
 				"without learning. False: model_ is then of the method raw"})

@@ -261,6 +261,77 @@ static void meanings(void)
 	GIVES(MUSTLINK_OK, mustlink_model_free(again), "");
 }
 
+/* matches: pairs are those within the threshold, a calibration gives them probabilities, suggested
+ * pairs are not known, and rows are classified as their neighbors are. */
+static void matches(void)
+{
+	double *x = draw(), *out;
+	int64_t dimensions, size, *found = exactly(N, sizeof *found);
+	mustlink_points points = by_rows(x);
+	mustlink_links l = links(), one = {.pairs = LINKS, .pair = pair, .sign = sign};
+	mustlink_model model = fit("rca", NULL, &points), calibrated = 0;
+	mustlink_pairs pairs = 0;
+	out = embedded(model, &points, &dimensions);
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_pairs_find(engine, model, "{\"recall\": 0.5}", &points, NULL, &pairs), "not calibrated");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_pairs_find(engine, model, NULL, &points, NULL, &pairs), "threshold");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_pairs_find(engine, model, "{\"threshold\": 1}", &points, NULL, NULL), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_pairs_find(engine, model, "{\"threshold\": 1}", NULL, NULL, &pairs), "NULL");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_calibrate(engine, model, NULL, &points, &one, NULL, &calibrated), "cannot-link");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_calibrate(engine, model, "{\"share\": 2}", &points, &l, NULL, &calibrated), "share");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_calibrate(engine, model, NULL, &points, &l, NULL, NULL), "NULL");
+	GIVES(MUSTLINK_OK, mustlink_calibrate(engine, model, NULL, &points, &l, NULL, &calibrated), "");
+	for (int with = 0; with < 2; with++) {
+		const double threshold = 1;
+		GIVES(MUSTLINK_OK, mustlink_pairs_find(engine, with ? calibrated : model, "{\"threshold\": 1}", &points, NULL, &pairs), "");
+		int within = 0;
+		for (int i = 0; i < N; i++)
+			for (int j = 0; j < i; j++) {
+				double sum = 0;
+				for (int c = 0; c < dimensions; c++)
+					sum += (out[i * dimensions + c] - out[j * dimensions + c]) * (out[i * dimensions + c] - out[j * dimensions + c]);
+				within += sqrt(sum) <= threshold;
+			}
+		char *text, want[32];
+		GIVES(MUSTLINK_TOO_SMALL, mustlink_pairs_info(pairs, NULL, 0, &size), "want");
+		text = exactly(size, 1);
+		GIVES(MUSTLINK_OK, mustlink_pairs_info(pairs, text, size, &size), "");
+		snprintf(want, sizeof want, "\"pairs\":%d,", within);
+		CHECK(within > 0 && strstr(text, want), "%s: want %s", text, want);
+		CHECK((strstr(text, "\"calibrated\":null") == NULL) == with, "%s", text);
+		int64_t *rows = exactly(2 * within, sizeof *rows);
+		double *distance = exactly(within, sizeof *distance), *probability = exactly(within, sizeof *probability);
+		GIVES(MUSTLINK_OK, mustlink_pairs_copy(pairs, rows, distance, probability), "");
+		for (int k = 0; k < within; k++)
+			CHECK(rows[2 * k] < rows[2 * k + 1] && distance[k] <= threshold && (probability[k] > 0) == with, "pair %d", k);
+		GIVES(MUSTLINK_OK, mustlink_pairs_copy(pairs, rows, NULL, NULL), "");
+		GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_pairs_copy(pairs, NULL, distance, NULL), "NULL");
+		GIVES(MUSTLINK_OK, mustlink_pairs_free(pairs), "");
+		GIVES(MUSTLINK_BAD_HANDLE, mustlink_pairs_free(pairs), "pairs");
+		free(text), free(rows), free(distance), free(probability);
+	}
+	int64_t asked[2 * 3];
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_pairs_suggest(engine, model, "{\"count\": 0}", &points, &l, NULL, &pairs), "count");
+	GIVES(MUSTLINK_OK, mustlink_pairs_suggest(engine, model, "{\"count\": 3, \"near\": 9}", &points, &l, NULL, &pairs), "");
+	GIVES(MUSTLINK_OK, mustlink_pairs_copy(pairs, asked, NULL, NULL), "");
+	for (int k = 0; k < 3 * 2 * LINKS; k++) {
+		int64_t *a = asked + 2 * (k % 3), *b = pair + 2 * (k / 3);
+		CHECK(!(a[0] == b[0] && a[1] == b[1]) && !(a[0] == b[1] && a[1] == b[0]), "pair %d is known", k % 3);
+	}
+	GIVES(MUSTLINK_OK, mustlink_pairs_free(pairs), "");
+	GIVES(MUSTLINK_OK, mustlink_pairs_suggest(engine, model, NULL, &points, NULL, NULL, &pairs), "");
+	GIVES(MUSTLINK_OK, mustlink_pairs_free(pairs), "");
+	GIVES(MUSTLINK_OK, mustlink_classify(engine, model, &points, label, &points, 1, NULL, found), "");
+	CHECK(!memcmp(found, label, N * sizeof *found), "a row is not of its own label");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_classify(engine, model, &points, label, &points, N + 1, NULL, found), "neighbors");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_classify(engine, model, &points, NULL, &points, 1, NULL, found), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_classify(engine, model, NULL, label, &points, 1, NULL, found), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_classify(engine, model, &points, label, NULL, 1, NULL, found), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_classify(engine, model, &points, label, &points, 1, NULL, NULL), "NULL");
+	GIVES(MUSTLINK_OK, mustlink_model_free(calibrated), "");
+	GIVES(MUSTLINK_OK, mustlink_model_free(model), "");
+	free(x), free(out), free(found);
+}
+
 /* searches: an index finds what brute force does, and what it measures is a share. */
 static void searches(void)
 {
@@ -626,6 +697,7 @@ int main(void)
 	tables();
 	meanings();
 	searches();
+	matches();
 	mistakes();
 	updates();
 	endings();

@@ -157,6 +157,8 @@ func of[T any](h *Handles, number uintptr) (T, error) {
 		kind = "an engine"
 	case *mustlink.Model:
 		kind = "a model"
+	case *Pairs:
+		kind = "pairs"
 	}
 	return object, &Error{BadHandle,
 		fmt.Sprintf("handle %d is not %s: want one that exists and was not freed", number, kind)}

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/calibration"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
@@ -139,28 +140,30 @@ func Methods() any {
 
 // modelInfo is the output of mustlink_model_info.
 type modelInfo struct {
-	Method         string         `json:"method"`
-	Chosen         string         `json:"chosen"` // why the method auto took this one
-	Kernel         string         `json:"kernel"`
-	Dim            int            `json:"dim"`
-	Share          *float64       `json:"embedded_share"` // null if it is unknown
-	InputDim       int            `json:"input_dim"`      // -1 for any number
-	Features       []string       `json:"features"`
-	Scaling        string         `json:"scaling"`
-	Columns        []columnInfo   `json:"columns"`  // null if unknown
-	Prepared       []string       `json:"prepared"` // a line for each column that the model takes
-	LeftOut        []string       `json:"left_out"` // names of other columns of the fit
-	Converged      bool           `json:"converged"`
-	Iterations     int            `json:"iterations"`
-	Message        string         `json:"message"`
-	Seconds        float64        `json:"seconds"`
-	Notices        []string       `json:"notices"`
-	Objective      *float64       `json:"objective"`
-	Figures        map[string]any `json:"figures"`
-	Verdict        *verdictInfo   `json:"verdict"` // null for a fit without hold_out
-	Fingerprint    string         `json:"fingerprint"`
-	LibraryVersion string         `json:"library_version"`
-	Build          string         `json:"build"`
+	Method     string         `json:"method"`
+	Chosen     string         `json:"chosen"` // why the method auto took this one
+	Kernel     string         `json:"kernel"`
+	Dim        int            `json:"dim"`
+	Share      *float64       `json:"embedded_share"` // null if it is unknown
+	InputDim   int            `json:"input_dim"`      // -1 for any number
+	Features   []string       `json:"features"`
+	Scaling    string         `json:"scaling"`
+	Columns    []columnInfo   `json:"columns"`  // null if unknown
+	Prepared   []string       `json:"prepared"` // a line for each column that the model takes
+	LeftOut    []string       `json:"left_out"` // names of other columns of the fit
+	Converged  bool           `json:"converged"`
+	Iterations int            `json:"iterations"`
+	Message    string         `json:"message"`
+	Seconds    float64        `json:"seconds"`
+	Notices    []string       `json:"notices"`
+	Objective  *float64       `json:"objective"`
+	Figures    map[string]any `json:"figures"`
+	Verdict    *verdictInfo   `json:"verdict"` // null for a fit without hold_out
+	// null without a calibration
+	Calibration    *calibration.Summary `json:"calibration"`
+	Fingerprint    string               `json:"fingerprint"`
+	LibraryVersion string               `json:"library_version"`
+	Build          string               `json:"build"`
 }
 
 // verdictInfo is the verdict of a fit.
@@ -207,6 +210,7 @@ func ModelInfo(m *mustlink.Model) any {
 	if v := m.Verdict(); v != nil {
 		info.Verdict = &verdictInfo{v, string(v.Finding()), v.String(), v.Details()}
 	}
+	info.Calibration = m.Calibration().Summary()
 	if v := d.Objective; !math.IsNaN(v) && !math.IsInf(v, 0) {
 		info.Objective = &v
 	}

@@ -309,8 +309,8 @@ func (o *fitOptions) options(method string) []mustlink.Option {
 	if method != auto {
 		out = append(out, mustlink.Method(method))
 	}
-	if o.HoldOut > 0 {
-		out = append(out, mustlink.HoldOut(o.HoldOut))
+	if o.HoldOut != 0 {
+		out = append(out, mustlink.HoldOut(max(0, o.HoldOut)))
 	}
 	if o.KeepWorse {
 		out = append(out, mustlink.KeepWorse())

@@ -1,4 +1,4 @@
-"""Duplicates among names with typing errors, from a few known pairs. deduplication.py PATH."""
+"""Duplicates among names with typing errors, from a few known pairs. deduplication.py [PATH]"""
 
 import sys
 
@@ -47,4 +47,4 @@ for name, apart in (("plain", plain), ("learned", learned)):
 
 figure = Figure(figsize=(7, 4.5), layout="constrained")
 plot.distances(metric, X, test, threshold=metric.threshold_, ax=figure.subplots(), title="pairs of records of firms that nobody has looked at")
-figure.savefig(sys.argv[1], dpi=110)
+figure.savefig((sys.argv[1:] or ["deduplication.png"])[0], dpi=110)

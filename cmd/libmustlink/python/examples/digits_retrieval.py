@@ -1,4 +1,4 @@
-"""Retrieval of handwritten digits: the nearest images by pixels and by a learned metric. digits_retrieval.py PATH."""
+"""Retrieval of handwritten digits: the nearest images by pixels and by a learned metric. digits_retrieval.py [PATH]"""
 
 import sys
 
@@ -42,4 +42,4 @@ for k, query in enumerate(queries):
         line[0].set_ylabel(name, rotation=0, ha="right", va="center")
 figure.subplots_adjust(0.1, 0.02, 0.98, 0.88)
 figure.suptitle("Queries (left) for which the learned metric gains most, and their ten nearest images.\nGreen frames: the same digit; orange ones: another")
-figure.savefig(sys.argv[1], dpi=100)
+figure.savefig((sys.argv[1:] or ["digits_retrieval.png"])[0], dpi=100)

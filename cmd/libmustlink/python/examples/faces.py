@@ -1,4 +1,4 @@
-"""Drawn faces under changing light: chunklets teach a metric to ignore the light. faces.py PATH."""
+"""Drawn faces under changing light: chunklets teach a metric to ignore the light. faces.py [PATH]"""
 
 import sys
 
@@ -64,4 +64,4 @@ for k, query in enumerate([3, 60, 121]):
         line[0].set_ylabel(name, rotation=0, ha="right", va="center")
 figure.subplots_adjust(0.13, 0.02, 0.98, 0.88)
 figure.suptitle("Pictures of new people (left) and the seven nearest ones.\nGreen frames: the same person; orange ones: another")
-figure.savefig(sys.argv[1], dpi=100)
+figure.savefig((sys.argv[1:] or ["faces.png"])[0], dpi=100)

@@ -1,4 +1,4 @@
-"""Grid search over held-out pairs: which kernel and weight of the links. grid_search.py PATH."""
+"""Grid search over held-out pairs: which kernel and weight of the links. grid_search.py [PATH]"""
 
 import sys
 
@@ -30,4 +30,4 @@ for (i, j), score in np.ndenumerate(scores):
     left.annotate(f"{score:.3f}", (j, i), ha="center", va="center", color="white" if score < scores.mean() else "black")
 left.set_title("AUC on held-out pairs")
 plot.verdict(best, ax=right)
-figure.savefig(sys.argv[1], dpi=110)
+figure.savefig((sys.argv[1:] or ["grid_search.png"])[0], dpi=110)

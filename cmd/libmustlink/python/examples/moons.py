@@ -1,4 +1,4 @@
-"""Two moons: twenty links of each kind, and what they change. Writes a picture: moons.py PATH."""
+"""Two moons: twenty links of each kind, and what they change. Writes a picture: moons.py [PATH]"""
 
 import sys
 
@@ -25,4 +25,4 @@ figure = Figure(figsize=(10, 4.5), layout="constrained")
 left, right = figure.subplots(1, 2)
 plot.embedding(X, y, links, ax=left, title="the points, and the links that are known")
 plot.embedding(Z, y, ax=right, title="in the learned metric")
-figure.savefig(sys.argv[1], dpi=110)
+figure.savefig((sys.argv[1:] or ["moons.png"])[0], dpi=110)

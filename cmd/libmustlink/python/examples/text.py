@@ -1,4 +1,4 @@
-"""Messages by their words: a column of texts in a frame, and links between messages. text.py PATH."""
+"""Messages by their words: a column of texts in a frame, and links between messages. text.py [PATH]"""
 
 import sys
 
@@ -39,4 +39,4 @@ figure = Figure(figsize=(10, 4.5), layout="constrained")
 left, right = figure.subplots(1, 2)
 plot.embedding(raw, y, ax=left, title="messages by their words")
 plot.embedding(metric.transform(frame)[300:], y[300:], ax=right, title="new messages in the learned metric")
-figure.savefig(sys.argv[1], dpi=110)
+figure.savefig((sys.argv[1:] or ["text.png"])[0], dpi=110)

@@ -24,6 +24,7 @@ from ._estimators import *  # noqa: F403
 from ._label import label
 from ._library import Canceled, Report
 from ._links import Links
+from ._matching import FoundPairs
 from ._model import Model, info, load, methods
 from ._neighbors import NeighborIndex
 from ._sklearn import ConvergenceWarning, Notice, NotFittedError
@@ -33,6 +34,7 @@ __all__ = [
     *_estimators.__all__,
     "Canceled",
     "ConvergenceWarning",
+    "FoundPairs",
     "Links",
     "MetricLearner",
     "Model",

@@ -71,7 +71,7 @@ def exact(values: Any, converted: np.ndarray, what: str, place: Any = None) -> n
     The row and column of a value are its index, or what place returns for this.
     """
     if values.dtype.kind in "iuO":
-        for at in map(tuple, np.argwhere(np.abs(converted) >= 2.0**53)):
+        for at in zip(*np.nonzero(np.abs(converted) >= 2.0**53)):
             if isinstance(values[at], numbers.Integral) and int(values[at]) != float(converted[at]):
                 raise ValueError(
                     f"{what} has {values[at]} in {_place(place(*at) if place else at)}: the whole number has no exact float64: "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from typing import Any, Callable, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Literal
 
 import numpy as np
 
@@ -13,11 +13,15 @@ from ._arrays import column
 from ._frames import frame_of
 from ._links import Links, as_seed, either, numbered, targets
 from ._log import Log
+from ._matching import Matching
 from ._pairs import Pairs
 from ._points import Points, as_matrix, as_points, chosen, names_of
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError, Notice, TransformerMixin, warn
 from ._threshold import checked_calibration
 from ._tuples import note_chunks, points_of, refuse_indices, tuples_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 PRECOMPUTED = "precomputed"
 
@@ -25,7 +29,7 @@ PRECOMPUTED = "precomputed"
 PREPARING = ("kinds", "impute", "indicators", "scale", "levels", "cyclic", "text", "gram")
 
 
-class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
+class MetricLearner(Pairs, Matching, TransformerMixin, BaseEstimator):
     """Base class of all estimators. Each method of the catalog is a subclass."""
 
     _method: ClassVar[str]
@@ -35,13 +39,20 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
     _needs_links: ClassVar[bool]
     _uses_targets: ClassVar[bool] = False  # learns from numeric targets y instead of links
 
+    # What a fit sets.
+    model_: _model.Model
+    method_: str
+    verdict_: dict[str, Any] | None
+    preparation_: list[dict[str, Any]]
+    n_iter_: int
+
     # The constructor parameters of every class.
     kernel: str | None
     prepare: Literal["auto", "none"] | dict[str, Any]
     standardize: bool
     n_links: int | str | None
     unlabeled: Any
-    hold_out: int
+    hold_out: int | Literal["auto"]
     random_state: Any
     n_jobs: int | None
     preprocessor: Any
@@ -57,7 +68,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         chunks: Any = None,
         calibration_params: dict[str, Any] | None = None,
         progress: Callable | None = None,
-    ) -> Any:
+    ) -> Self:
         """Learn a metric.
 
         Parameters
@@ -229,7 +240,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         model = self._fitted()
         return model._gram(self._points(X, fitted=True), None if Y is None else self._points(Y, fitted=True))
 
-    def update(self, X: Any = None, y: Any = None, *, links: Links | None = None, extend: bool = False, drop_last: int = 0) -> Any:
+    def update(self, X: Any = None, y: Any = None, *, links: Links | None = None, extend: bool = False, drop_last: int = 0) -> Self:
         """Update the metric with more links, without a new fit.
 
         Parameters
@@ -258,6 +269,53 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         self.model_ = model._updated(points, links, extend, drop_last)
         self._n_features_out = self.model_.dim
         return self
+
+    def calibrate(self, X: Any, y: Any = None, *, links: Links | None = None, share: float | None = None, near: bool = False) -> Self:
+        """Learn from links which distances mean that two rows belong together.
+
+        Afterwards :meth:`pairs` gives probabilities, and takes a precision or recall. The result is
+        that of ``mustlink calibrate``. Links should be others than those of the fit, of both kinds,
+        and a random sample: of all pairs of rows; or of must-links and of cannot-links apart, with
+        share; or of the pairs that ``suggest(near=)`` drew, with near. :meth:`update` drops the
+        calibration.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Points, others than those of the fit if possible.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, which imply all pairs (a random sample if there are more than 100,000).
+        links : Links, default=None
+            Constraints between rows of X, instead of y.
+        share : float, default=None
+            The share of matching pairs among those to judge, above 0 and below 1. None: that of the
+            links.
+        near : bool, default=False
+            Whether links are answers about pairs of ``suggest(near=)``: precision and recall are those
+            of pairs up to the farthest of them.
+
+        Returns
+        -------
+        self : object
+            The estimator. ``calibration_`` has the thresholds for usual precisions and recalls.
+
+        Raises
+        ------
+        ValueError
+            If links are of one kind only, or share is out of its range or given with near.
+        """
+        points = self._points(X, fitted=True)
+        y, links = either(y, links)
+        if y is not None:
+            links = _pairs_of(numbered(_column(y, points.rows), getattr(self, "unlabeled", None)))
+        self.model_ = self._calibrated(points, links, share, near)
+        return self
+
+    def _given_points(self, X: Any) -> Points:
+        return self._points(X, fitted=True)
+
+    def _learned(self) -> _model.Model:
+        return self._fitted()
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the model file, which :func:`mustlink.load` and the command ``mustlink`` read.
@@ -297,6 +355,10 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         self._fitted()
         name = type(self).__name__.lower()
         return np.asarray([f"{name}{j}" for j in range(self._n_features_out)], dtype=object)
+
+    def __repr__(self, *limit: int) -> str:
+        text, model = super().__repr__(*limit), getattr(self, "model_", None)
+        return text if model is None else f"<{text}, {model.state()}>"
 
     def _kernel(self) -> str | None:
         return getattr(self, "kernel", None)
@@ -363,7 +425,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
 
     def _of_labels(self, labels: np.ndarray) -> Links:
         """Return the links of labels, as many as n_links says."""
-        count = self.n_links
+        count: Any = self.n_links
         if count is None and self._learns_pairs:
             sizes = np.bincount(labels[labels >= 0]).astype(object)  # Python integers do not overflow
             same = sum(n * (n - 1) // 2 for n in sizes)
@@ -413,10 +475,12 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         raise error(f"{name} is {value!r}: want an integer >= 0 (0: all)")
 
     def _held_out(self) -> int:
-        """Return how many fits hold links out."""
+        """Return how many fits hold links out, -1 for as many as take ten seconds."""
         count = self.hold_out
+        if isinstance(count, str) and count == "auto":
+            return -1
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-            raise ValueError(f"hold_out is {count!r}: want a number >= 0")
+            raise ValueError(f"hold_out is {count!r}: want a number >= 0, or 'auto'")
         return int(count)
 
     def _preparing(self) -> dict[str, Any]:
@@ -461,7 +525,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         self.preparation_ = info["columns"] or []
         self.n_iter_ = max(1, info["iterations"])
         self.method_, self.verdict_ = info["method"], info["verdict"]
-        for notice in [*(info["notices"] or ()), *_odd(self.preparation_)]:
+        for notice in [*(info["notices"] or ()), *_odd(self.preparation_), *_doubts(self.verdict_)]:
             warn(points.said(notice), Notice)
         if not info["converged"]:
             warn(f"{self._method} did not converge: {info['message']}", ConvergenceWarning)
@@ -497,6 +561,13 @@ def _odd(columns: list[dict[str, Any]]) -> list[str]:
         if column["warning"]:
             names.setdefault(column["warning"], []).append(f'"{column["name"]}"')
     return [f"column{'s' * (len(of) > 1)} {', '.join(of[:5])}{', ...' * (len(of) > 5)}: {what}" for what, of in names.items()]
+
+
+def _doubts(verdict: dict[str, Any] | None) -> list[str]:
+    """Return the words of the command about a metric that held-out links do not find better."""
+    if verdict is None or verdict["finding"] not in ("similar", "worse"):
+        return []
+    return ["; ".join([f"held-out links: {verdict['text']}", *verdict.get("reasons", ())])]
 
 
 def _same(value: Any, default: Any) -> bool:

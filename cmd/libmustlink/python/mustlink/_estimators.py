@@ -86,10 +86,10 @@ class KRCA(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -168,7 +168,7 @@ class KRCA(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -249,10 +249,10 @@ class KBeta(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -337,7 +337,7 @@ class KBeta(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -427,10 +427,10 @@ class NPKL(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -517,7 +517,7 @@ class NPKL(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -592,10 +592,10 @@ class LLERatio(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -672,7 +672,7 @@ class LLERatio(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -779,10 +779,10 @@ class GML(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -887,7 +887,7 @@ class GML(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -958,10 +958,10 @@ class Blend(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1026,7 +1026,7 @@ class Blend(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -1078,10 +1078,10 @@ class Parts(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1150,7 +1150,7 @@ class Parts(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -1209,10 +1209,10 @@ class Forest(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1283,7 +1283,7 @@ class Forest(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -1344,10 +1344,10 @@ class RCA(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1420,7 +1420,7 @@ class RCA(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -1479,10 +1479,10 @@ class XRCA(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1553,7 +1553,7 @@ class XRCA(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -1617,10 +1617,10 @@ class Adapt(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1691,7 +1691,7 @@ class Adapt(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -1748,10 +1748,10 @@ class DCA(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1820,7 +1820,7 @@ class DCA(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -1890,10 +1890,10 @@ class ITML(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1974,7 +1974,7 @@ class ITML(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -2041,10 +2041,10 @@ class MMC(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2115,7 +2115,7 @@ class MMC(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -2180,10 +2180,10 @@ class LMNN(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2260,7 +2260,7 @@ class LMNN(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -2327,10 +2327,10 @@ class NCA(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2405,7 +2405,7 @@ class NCA(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -2472,10 +2472,10 @@ class LSML(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2550,7 +2550,7 @@ class LSML(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -2616,10 +2616,10 @@ class SCML(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2696,7 +2696,7 @@ class SCML(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -2760,10 +2760,10 @@ class LFDA(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2836,7 +2836,7 @@ class LFDA(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -2899,10 +2899,10 @@ class SDML(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2973,7 +2973,7 @@ class SDML(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -3156,10 +3156,10 @@ class Covariance(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3225,7 +3225,7 @@ class Covariance(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -3272,10 +3272,10 @@ class Raw(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3335,7 +3335,7 @@ class Raw(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -3383,10 +3383,10 @@ class Xiang(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3451,7 +3451,7 @@ class Xiang(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -3502,10 +3502,10 @@ class Klein(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3572,7 +3572,7 @@ class Klein(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -3638,10 +3638,10 @@ class LLMA(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3718,7 +3718,7 @@ class LLMA(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -3795,10 +3795,10 @@ class Spectral(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3876,7 +3876,7 @@ class Spectral(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -3934,10 +3934,10 @@ class KPCA(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -4005,7 +4005,7 @@ class KPCA(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -4076,10 +4076,10 @@ class CMVU(MetricLearner):
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -4159,7 +4159,7 @@ class CMVU(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -4234,10 +4234,10 @@ class NPK(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -4314,7 +4314,7 @@ class NPK(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -4394,10 +4394,10 @@ class SimpleNPKL(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -4479,7 +4479,7 @@ class SimpleNPKL(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -4559,10 +4559,10 @@ class SDPLR(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -4643,7 +4643,7 @@ class SDPLR(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -4697,10 +4697,10 @@ class AutoMetric(MetricLearner):
         there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
-    hold_out : int, default=0
+    hold_out : int or {"auto"}, default="auto"
         Number of further fits, each without a part of the linked rows, that assess the metric by
-        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
-        the linked rows. Range: >= 0.
+        the links of these rows, as verdict_ says. "auto": five, or as many as take ten seconds; 1:
+        a single fit without a fifth of the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -4764,7 +4764,7 @@ class AutoMetric(MetricLearner):
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
-        hold_out: int = 0,
+        hold_out: int | Literal["auto"] = "auto",
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,

@@ -121,7 +121,7 @@ def _dates(values: np.ndarray) -> Cells:
     distinct, codes = np.unique(values, return_inverse=True)
     missing = np.isnat(distinct)
     whole = distinct[~missing]
-    unit = next(u for u in ("D", "s", "ms", "us", "ns") if u == "ns" or (whole.astype(f"datetime64[{u}]") == whole).all())
+    unit: Any = next(u for u in ("D", "s", "ms", "us", "ns") if u == "ns" or (whole.astype(f"datetime64[{u}]") == whole).all())
     texts = [text.replace("T", " ") for text in np.datetime_as_string(whole, unit=unit).tolist()]
     codes = codes.astype(np.int32)
     codes[missing[codes]] = -1  # missing ones are the last of the distinct values

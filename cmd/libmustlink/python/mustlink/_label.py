@@ -67,9 +67,7 @@ def label(
     RuntimeError
         If the command fails. The message is its own, and names the file of answers, which stays.
     """
-    program = command or shutil.which("mustlink")
-    if program is None:
-        raise FileNotFoundError("the command mustlink is not on the PATH: want it there, or command=PATH")
+    runs = program(command)
     points = _columns(X, "X")
     shown = {} if show is None else _columns(show, "show")
     rows = {len(column) for column in (*points.values(), *shown.values())}
@@ -81,8 +79,8 @@ def label(
         data = os.path.join(folder, "rows.csv")
         names = _write(data, points, shown)
         kept = tempfile.mkdtemp(prefix="mustlink-label-") if output is None else None
-        answers = os.path.join(kept, "links.csv") if kept is not None else os.fspath(output)
-        line = [program, "label", "-i", data, "-o", answers]
+        answers = os.path.join(kept or "", "links.csv") if output is None else os.fspath(output)
+        line = [runs, "label", "-i", data, "-o", answers]
         for name in names.values():
             line += ["--show", _quoted(name), "--type", name + "=drop"]
         if text is not None:
@@ -105,6 +103,14 @@ def label(
         return links
 
 
+def program(command: str | None) -> str:
+    """Return the path of the command, which is on the PATH if none is given."""
+    found = command or shutil.which("mustlink")
+    if found is None:
+        raise FileNotFoundError("the command mustlink is not on the PATH: want it there, or command=PATH")
+    return found
+
+
 def _columns(table: Any, what: str) -> dict[str, list]:
     """Return the columns of a table by their names."""
     frame = frame_of(table)
@@ -120,7 +126,8 @@ def _columns(table: Any, what: str) -> dict[str, list]:
 
 def _write(path: str, points: dict[str, list], shown: dict[str, list]) -> dict[str, str]:
     """Write a table, and return the names of the shown columns in it."""
-    header, names = [], {}
+    header: list[str] = []
+    names = {}
     for name in points:
         header.append(_free(name, header))
     for name in shown:
@@ -149,6 +156,7 @@ def _quoted(name: str) -> str:
 def _run(line: list[str], note: str | None) -> None:
     """Run the command until the session ends, and print a note below the address of the page."""
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
         try:
             for printed in process.stdout:
                 print(printed, end="", flush=True)

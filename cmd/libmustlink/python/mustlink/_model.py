@@ -14,6 +14,7 @@ import numpy as np
 from . import _library as lib
 from ._frames import frame_of
 from ._links import Links
+from ._matching import Matching
 from ._points import Points, as_points, as_rows, chosen, names_of, output
 from ._sklearn import Notice, warn
 
@@ -161,7 +162,7 @@ def new_handle(name: str, first: tuple, free: str, progress: Callable | None = N
     return handle.value
 
 
-class Model:
+class Model(Matching):
     """A learned metric. It is immutable.
 
     The ``fit`` of an estimator and :func:`mustlink.load` return models. Points may be float64 or
@@ -316,11 +317,40 @@ class Model:
         """
         return self._updated(None if X is None else self._points(X), links, extend, drop_last)
 
+    def calibrated(self, X: Any, links: Links, *, share: float | None = None, near: bool = False) -> Model:
+        """Return the model with a calibration; see :meth:`mustlink.MetricLearner.calibrate`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Points.
+        links : Links
+            Constraints between rows of X.
+        share : float, default=None
+            The share of matching pairs among those to judge, above 0 and below 1.
+        near : bool, default=False
+            Whether links are answers about pairs of ``suggest(near=)``.
+
+        Returns
+        -------
+        model : Model
+        """
+        return self._calibrated(self._points(X), links, share, near)
+
+    def _given_points(self, X: Any) -> Points:
+        return self._points(X)
+
+    def _learned(self) -> Model:
+        return self
+
+    def _new(self, name: str, *arguments: Any) -> Model:
+        return _learned(name, (self._engine, self._handle, *arguments), self._limits)
+
     def _updated(self, points: Points | None, links: Links | None, extend: bool, drop_last: int) -> Model:
         options = json.dumps({"extend": extend, "drop_last": drop_last}).encode()
         x = None if points is None else points.reference()
         known = None if links is None else links.reference()
-        return _learned("update", (self._engine, self._handle, options, x, known), self._limits)
+        return self._new("update", options, x, known)
 
     def info(self) -> dict[str, Any]:
         """Return method, kernel, dimensions, convergence, notices and statistics of the model.
@@ -392,7 +422,22 @@ class Model:
         return from_bytes, (self.to_bytes(), *self._limits)
 
     def __repr__(self) -> str:
-        return f"<mustlink.Model: {self.n_features} features to {self.dim} dimensions>"
+        return f"<mustlink.Model: {self.n_features} features, {self.state()}>"
+
+    def state(self) -> str:
+        """Return the method, the number of directions and the finding of a verdict in words.
+
+        Returns
+        -------
+        state : str
+            Such as "fitted by blend, 12 directions, better than raw".
+        """
+        info = self.info()
+        found = {"better": ", better than raw", "similar": ", not clearly better than raw", "worse": ", worse than raw", "unknown": ", not judged"}
+        judged = "" if info["verdict"] is None else found[info["verdict"]["finding"]]
+        if judged and info["verdict"].get("rejected"):
+            judged = f", as {info['verdict']['rejected']} is worse"
+        return f"fitted by {info['method']}, {self.dim} direction{'s' * (self.dim != 1)}{judged}"
 
 
 def warn_of_others(names: list[str]) -> None:

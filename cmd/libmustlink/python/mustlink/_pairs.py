@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ._links import Links, either
 from ._points import Points
 from ._threshold import best_threshold, check_calibration, real_threshold
 from ._tuples import NAMES, Tuples, refuse_indices, tuples_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 PRECOMPUTED = "precomputed"
 
@@ -52,7 +55,7 @@ class Pairs:
         _fitted: Callable
         _points: Callable
         _kernel: Callable
-        _uses_targets: bool
+        _uses_targets: ClassVar[bool]
         n_features_in_: int
 
     def pair_distance(self, pairs: Any) -> np.ndarray:
@@ -120,13 +123,13 @@ class Pairs:
             raise AttributeError("A threshold for this estimator has not been set, call its set_threshold or calibrate_threshold method.")
         return np.where(self._apart(tuples, 0, 1) <= self.threshold_, 1, -1)
 
-    def set_threshold(self, threshold: float) -> Any:
+    def set_threshold(self, threshold: float) -> Self:
         """Set ``threshold_``, the largest distance of pairs that belong together."""
         self._fitted()
         self.threshold_ = real_threshold(threshold)
         return self
 
-    def calibrate_threshold(self, pairs_valid: Any, y_valid: Any, strategy: str = "accuracy", min_rate: Any = None, beta: float = 1.0) -> Any:
+    def calibrate_threshold(self, pairs_valid: Any, y_valid: Any, strategy: str = "accuracy", min_rate: Any = None, beta: float = 1.0) -> Self:
         """Set ``threshold_`` to the value that is best for these pairs.
 
         Parameters

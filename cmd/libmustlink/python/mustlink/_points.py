@@ -28,7 +28,7 @@ class Points:
     the user knows it by another name.
     """
 
-    def __init__(self, shape: tuple[int, int], dtype: Any, names: list[str] | None):
+    def __init__(self, shape: tuple[int, ...], dtype: Any, names: list[str] | None):
         self.rows, self.columns = shape
         self.dtype = dtype
         self.names = names
@@ -56,9 +56,9 @@ class Points:
 
     def said(self, text: str) -> str:
         """Return a message of the library in which rows have their place's name."""
-        place = self.place
-        if place is None:
+        if self.place is None:
             return text
+        place: Callable[[int], str] = self.place
         return _ROWS.sub(lambda rows: _NUMBER.sub(lambda row: place(int(row[0])), rows[1]), text)
 
     def _named(self, found: re.Match) -> str:

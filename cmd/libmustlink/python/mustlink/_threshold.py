@@ -23,7 +23,7 @@ def check_calibration(strategy: str = "accuracy", min_rate: Any = None, beta: An
     """
     if strategy not in STRATEGIES:
         raise ValueError(f'Strategy can either be "accuracy", "f_beta" or "max_tpr" or "max_tnr". Got "{strategy}" instead.')
-    if strategy in ("max_tpr", "max_tnr") and not (isinstance(min_rate, numbers.Real) and 0 <= min_rate <= 1):
+    if strategy in ("max_tpr", "max_tnr") and not (isinstance(min_rate, numbers.Real) and 0 <= float(min_rate) <= 1):
         raise ValueError(f"Parameter min_rate must be a number in[0, 1]. Got {min_rate} instead.")
     if strategy == "f_beta" and not isinstance(beta, numbers.Real):
         raise ValueError(f"Parameter beta must be a real number. Got {type(beta)} instead.")

@@ -52,7 +52,7 @@ class Tuples:
             return Links(self.rows, y)
         if y is not None and not (np.asarray(y) == 1).all():
             raise ValueError(f"X has {NAMES[self.size]}, whose order says which points are near: want no y, or 1 for each")
-        return Links(**{NAMES[self.size]: self.rows})
+        return Links(triplets=self.rows) if self.size == 3 else Links(quadruplets=self.rows)
 
     def learned(self, y: Any) -> Links:
         """Return the links for a fit, which needs different indices, and no pair with both signs.
@@ -84,6 +84,7 @@ class Tuples:
             raise ValueError(f"{self._named(k)} and is {here}, and pair {before[k]} of the same indices is {there}: want one of the two")
 
     def _named(self, k: int) -> str:
+        assert self.indices is not None
         return f"{NAMES[self.size][:-1]} {k} has the indices {', '.join(repr(self.indices[row]) for row in self.rows[k])}"
 
 

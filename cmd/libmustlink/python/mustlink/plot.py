@@ -55,7 +55,7 @@ def embedding(Z: Any, y: Any = None, links: Links | None = None, *, ax: Any = No
         _draw_links(ax, points, links)
     if (labels < 0).any():
         ax.scatter(*points[labels < 0].T, s=16, c="0.7", marker=".", label="no label", zorder=1)
-    names = [None] if y is None else classes(y)
+    names: Any = [None] if y is None else classes(y)
     for k, name in enumerate(names):
         shape = _SHAPES[k // 12 % 8 if len(names) < 8 else k % 8]
         some = points[labels == k]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import unittest
+import warnings
+
+import numpy as np
 
 import mustlink
 from mustlink import KRCA, AutoMetric, Links
@@ -36,6 +39,23 @@ class Auto(unittest.TestCase):
         self.assertEqual(few["finding"], "unknown")
         self.assertIn("too few", few["missing"])
 
+    def test_by_default(self):
+        """AutoMetric has the verdict of the command, a Notice in its words, and a text of its state."""
+        X, y = rings()
+        links = Links.from_labels(y, 100, 100, seed=1)
+        learner = AutoMetric()
+        self.assertEqual(repr(learner), "AutoMetric()")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(learner.fit(X, links=links).verdict_, AutoMetric(hold_out=5).fit(X, links=links).verdict_)
+        self.assertEqual(repr(learner), f"<AutoMetric(), fitted by blend, {learner.model_.dim} directions, better than raw>")
+        self.assertIn(f"2 features, fitted by blend, {learner.model_.dim} directions, better", repr(learner.model_))
+        noise = np.random.RandomState(0).normal(size=(200, 20))
+        with self.assertWarnsRegex(mustlink.Notice, r"^held-out links: AUC .* (no clear difference|worse than raw[^;]*); .*mislabeled"):
+            learner.fit(noise, links=links)
+        self.assertRegex(repr(learner), r"directions?, (not clearly better than raw|as blend is worse)>$")
+        self.assertEqual(repr(AutoMetric(hold_out=0).fit(X, links=links)).count("raw"), 0)
+
     def test_stored(self):
         """The file of a model keeps its verdict."""
         import tempfile
@@ -48,7 +68,7 @@ class Auto(unittest.TestCase):
 
     def test_bad(self):
         X, y = rings()
-        for value in (-1, 1.5, True, "1"):
+        for value in (-1, 1.5, True, "1", "Auto"):
             with self.assertRaisesRegex(ValueError, "hold_out"):
                 KRCA(hold_out=value).fit(X, y)
 

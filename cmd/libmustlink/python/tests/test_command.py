@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import tempfile
@@ -19,8 +20,9 @@ from .test_frames import customers, pandas
 COMMAND = os.environ.get("MUSTLINK_COMMAND")
 
 
-@unittest.skipUnless(COMMAND, "MUSTLINK_COMMAND does not name the command")
-class Bits(unittest.TestCase):
+class Files(unittest.TestCase):
+    """A folder with points and labels, in which the command runs."""
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -36,13 +38,25 @@ class Bits(unittest.TestCase):
     def path(self, name: str) -> str:
         return os.path.join(self.folder.name, name)
 
-    def run_command(self, *arguments: str) -> None:
+    def run_command(self, *arguments: str) -> str:
         done = subprocess.run([COMMAND, *arguments, "-q"], cwd=self.folder.name, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
+    @contextlib.contextmanager
+    def quiet(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+
+
+@unittest.skipUnless(COMMAND, "MUSTLINK_COMMAND does not name the command")
+class Bits(Files):
     def test_every_method(self):
         for name in _estimators.__all__:
             learner, taught = getattr(mustlink, name)(random_state=3), ["--targets", "t.csv"]
+            if learner._method == "auto":
+                learner.set_params(hold_out=0)
             if not learner._uses_targets:
                 learner.set_params(n_links=40)
                 taught = ["--labels", "y.csv", "--links-from-labels", "40"]

@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).parent.parent
 
 
 class Python39(unittest.TestCase):
-    FILES = sorted(path for part in ("mustlink", "tests", "suite", "examples", "bench") for path in (HERE / part).rglob("*.py"))
+    FILES = sorted(path for part in ("mustlink", "tests", "suite", "examples", "notebooks", "bench") for path in (HERE / part).rglob("*.py"))
 
     def test_grammar(self):
         """Every file is one of 3.9: no match statements, no groups of exceptions."""

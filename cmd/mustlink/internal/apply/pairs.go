@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/calibration"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -215,72 +215,23 @@ func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset
 // them is given by the nearer ones, or refused.
 func (p *pairsCommand) compare(r *pairsReport, c *calibration.Calibration, pairs []mustlink.Pair,
 	find func(threshold float64) ([]mustlink.Pair, error)) ([]mustlink.Pair, []float64, error) {
-	all := float64(r.Rows) * float64(r.Rows-1) / 2
-	judged := func(c *calibration.Calibration, threshold float64, pairs []mustlink.Pair) calibration.Found {
-		distances := make([]float64, len(pairs))
-		for k, pair := range pairs {
-			distances[k] = pair.Distance
-		}
-		return c.OfFound(threshold, distances, all, p.neighbors == 0)
+	found, err := c.Matches(r.Distance, p.precision, r.Rows, p.neighbors == 0, neighbors.Distances(pairs),
+		func(threshold float64) ([]float64, error) {
+			more, err := find(threshold)
+			return neighbors.Distances(more), err
+		})
+	const hint = " (want --share of all pairs of rows, or 'mustlink calibrate --near')"
+	if e, is := errors.AsType[*fault.ParamError](err); is && e.Param == "precision" {
+		e.Want += hint
 	}
-	found := judged(c, r.Distance, pairs)
-	first, asked := found.Doubt, p.precision
-	for found.Precision.Low < asked {
-		// With the share that is left, fewer of the pairs have the precision.
-		possible := c
-		if found.Share != c.Share() {
-			var err error
-			if possible, err = c.WithShare(found.Share); err != nil {
-				return nil, nil, err
-			}
-		}
-		t, err := possible.Threshold(asked)
-		if err == nil && t.Distance < r.Distance {
-			end, _ := slices.BinarySearchFunc(pairs, t.Distance, within)
-			pairs, r.Distance = pairs[:end], t.Distance
-			found = judged(possible, t.Distance, pairs)
-			continue
-		}
-		// Those up to a larger threshold may say still more: what the error states must be so.
-		if asked = found.Precision.Low; err != nil {
-			asked = possible.Surest().Precision.Low
-		}
-		asked = calibration.RoundDown(asked)
-		if asked <= 0 {
-			break
-		}
-		if t, err = c.Threshold(asked); err != nil {
-			return nil, nil, err
-		}
-		if pairs, err = find(t.Distance); fault.IsInput(err) {
-			break // too many pairs, which is the error for this precision
-		} else if err != nil {
-			return nil, nil, err
-		}
-		r.Distance, found = t.Distance, judged(c, t.Distance, pairs)
+	if err != nil {
+		return nil, nil, usage.RenameParams(err, "precision", "--precision")
 	}
-	if asked < p.precision {
-		want := "none, as the calibration does not fit these rows"
-		if asked > 0 {
-			want = fmt.Sprintf("at most %v", asked)
-		}
-		return nil, nil, &fault.ParamError{Param: "--precision", Value: p.precision,
-			Want: want + ": " + first + " (want --share of all pairs of rows, or 'mustlink calibrate --near')"}
+	if found.Doubt != "" {
+		p.Warnf("%s; precision and probability are lowered to that%s", found.Doubt, hint)
 	}
-	if first != "" {
-		p.Warnf("%s; precision and probability are lowered to that (want --share of all pairs of rows, or "+
-			"'mustlink calibrate --near')", first)
-	}
-	r.Calibrated = &found.Threshold
-	return pairs, found.Probabilities, nil
-}
-
-// within compares a pair with a threshold; all pairs up to it stand before it.
-func within(pair mustlink.Pair, threshold float64) int {
-	if pair.Distance <= threshold {
-		return -1
-	}
-	return 1
+	r.Distance, r.Calibrated = found.Distance, &found.Threshold
+	return pairs[:found.Pairs], found.Probabilities, nil
 }
 
 // write writes the pairs, with probabilities if there are some. ids are nil for row numbers.

@@ -58,8 +58,12 @@ func TestCompare(t *testing.T) {
 			return 1
 		})
 		find := func(threshold float64) ([]mustlink.Pair, error) {
-			end, _ := slices.BinarySearchFunc(pairs, threshold, within)
-			return pairs[:end], nil
+			for k, pair := range pairs {
+				if pair.Distance > threshold {
+					return pairs[:k], nil
+				}
+			}
+			return pairs, nil
 		}
 		ask := func(precision float64) (*pairsReport, []mustlink.Pair, []float64, error) {
 			p := &pairsCommand{Session: &session.Session{Stderr: io.Discard}, precision: precision}

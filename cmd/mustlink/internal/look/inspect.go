@@ -13,6 +13,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/calibration"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/labelnoise"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
@@ -92,7 +93,7 @@ type inspectReport struct {
 	Fingerprint    string                 `json:"fingerprint,omitempty"`
 	Figures        []algorithms.Statistic `json:"figures"`
 	Tensors        []tensorReport         `json:"tensors"`
-	Calibration    *metric.Calibration    `json:"calibration,omitempty"`
+	Calibration    *calibration.Summary   `json:"calibration,omitempty"`
 	Links          *metric.LinkFit        `json:"links,omitempty"`
 	Warnings       []string               `json:"warnings"`
 	max            int
@@ -165,7 +166,7 @@ func (i *inspectCommand) model(ctx context.Context, path string) (*inspectReport
 		Fingerprint:    h.Fingerprint,
 		Figures:        append([]algorithms.Statistic{}, about.Statistics...),
 		Tensors:        tensors(file),
-		Calibration:    metric.CalibrationOf(fitted.Calibration),
+		Calibration:    fitted.Calibration.Summary(),
 	}
 	for _, t := range r.Tensors {
 		r.Bytes += t.Bytes
@@ -264,7 +265,7 @@ func (r *inspectReport) text(w io.Writer) {
 			fault.FormatBytes(t.Bytes))
 	}
 	if r.Calibration != nil {
-		r.Calibration.Text(w)
+		metric.WriteCalibration(w, r.Calibration)
 	}
 	metric.WriteVerdict(w, r.Verdict)
 	if r.Links != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/baseline"
+	"github.com/mustlink/mustlink/algorithms/calibration"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -84,7 +85,7 @@ func (c *calibrateCommand) check(check *session.Checks, args []string) {
 
 // calibrateReport is the result of `mustlink calibrate`.
 type calibrateReport struct {
-	metric.Calibration
+	calibration.Summary
 	Model    string   `json:"model"`
 	Warnings []string `json:"warnings"`
 }
@@ -123,12 +124,12 @@ func (c *calibrateCommand) run(ctx context.Context, args []string) error {
 	if err := metric.Save(ctx, c.Session, c.out, calibrated); err != nil {
 		return err
 	}
-	r := calibrateReport{Calibration: *metric.CalibrationOf(record.Calibration), Model: c.out,
+	r := calibrateReport{Summary: *record.Calibration.Summary(), Model: c.out,
 		Warnings: c.Warnings()}
 	return c.Summarize(c.out, r, r.text)
 }
 
 func (r calibrateReport) text(w io.Writer) {
-	r.Text(w)
+	metric.WriteCalibration(w, &r.Summary)
 	fmt.Fprintf(w, "model\t%s\n", r.Model)
 }

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -177,15 +175,7 @@ func (c *suggestCommand) nearPairs(ctx context.Context, eng *engine.Engine, data
 	if err != nil {
 		return fault.InFile(usage.RenameParams(err, "threshold", "--near"), data.Name)
 	}
-	known := map[[2]int]bool{}
-	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
-		known[[2]int{min(l.I, l.J), max(l.I, l.J)}] = true
-	}
-	found = slices.DeleteFunc(found, func(p neighbors.Pair) bool { return known[[2]int{int(p.I), int(p.J)}] })
-	var pairs [][2]int
-	for _, k := range rand.New(rand.NewPCG(c.seed, 0)).Perm(len(found))[:min(c.count, len(found))] {
-		pairs = append(pairs, [2]int{int(found[k].I), int(found[k].J)})
-	}
+	pairs := neighbors.Draw(found, set, c.count, c.seed)
 	if len(pairs) < c.count {
 		c.Warnf("%s: there are only %s up to the distance %g", data.Name, session.Plural(len(pairs), "pair"),
 			c.near)

@@ -185,6 +185,6 @@ def checked_components(n_features: int, n_components: Any) -> int:
     """Return the number of components, that of the features for None."""
     if n_components is None:
         return n_features
-    if not isinstance(n_components, numbers.Integral) or not 1 <= n_components <= n_features:
+    if not isinstance(n_components, numbers.Integral) or not 1 <= int(n_components) <= n_features:
         raise ValueError(f"Invalid n_components, must be in [1, {n_features}]")
     return int(n_components)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 from sklearn.base import TransformerMixin
 
@@ -34,7 +34,7 @@ class LFDA(MahalanobisMixin, TransformerMixin):
         The linear map.
     """
 
-    def __init__(self, n_components: int | None = None, k: int | None = None, embedding_type: str = "weighted", preprocessor: Any = None):
+    def __init__(self, n_components: int | None = None, k: int | None = None, embedding_type: Literal["weighted", "orthonormalized", "plain"] = "weighted", preprocessor: Any = None):
         self.n_components = n_components
         self.k = k
         self.embedding_type = embedding_type
@@ -47,7 +47,7 @@ class LFDA(MahalanobisMixin, TransformerMixin):
         X, y = self._prepare_inputs(X, y, ensure_min_samples=2)
         features = X.shape[1]
         size = checked_components(features, self.n_components)
-        k = self.k
+        k: Any = self.k
         if k is None:
             k = min(7, features - 1)
         elif k >= features:

@@ -22,7 +22,7 @@ class _BaseSCML(MahalanobisMixin):
     """The fit of both classes: a linear program instead of stochastic steps."""
 
     _tuple_size = 3
-    _integers = ("max_iter", "output_iter", "batch_size", "n_basis")
+    _integers: tuple[str, ...] = ("max_iter", "output_iter", "batch_size", "n_basis")
 
     def _check(self, size: int) -> None:
         """Check the parameters for points of this many features."""
