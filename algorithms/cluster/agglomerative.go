@@ -119,7 +119,7 @@ func (e *DistinctError) InputFault() {}
 //
 // Cost: O(m log(m)^2) for m pairs and cannot-links, on one core, as a merge changes what the next
 // one is, plus for each merge that was tried the smaller group's rows times the columns of keys.
-// Memory: about 130 bytes for each pair, and as much again for the records of forbidden merges.
+// Memory: about 140 bytes for each pair, and as much again for the records of forbidden merges.
 func Agglomerative(ctx context.Context, eng *engine.Engine, g *sparse.Matrix, l *links.Set,
 	p AgglomerativeParams) (*Dendrogram, error) {
 	if p.Linkage == "" {
@@ -198,7 +198,7 @@ func checkAgglomerative(eng *engine.Engine, g *sparse.Matrix, l *links.Set, p Ag
 
 // Memory of an edge with its places in the heap, the lists and the map; of a record of a forbidden
 // merge in a slice that grows; of a row with its group and merge; and of a key in the map.
-const edgeBytes, forbiddenBytes, groupBytes, keyBytes = 130, 130, 250, 80
+const edgeBytes, forbiddenBytes, groupBytes, keyBytes = 140, 130, 250, 80
 
 // checkPairs refuses a matrix that is not in order, and what is not a graph of squared distances.
 func checkPairs(g *sparse.Matrix) error {
@@ -235,10 +235,10 @@ type agglomeration struct {
 	out    *Dendrogram
 	of     []int // group of each row
 	groups []group
-	keys   map[key]int32 // row that has the key
-	edges  []edge        // between groups
-	place  map[uint64]int32 // edge between two groups
-	heap   []int32 // the edges that are not dead
+	keys   map[key]int32    // row that has the key
+	edges  []edge           // between groups
+	known  map[uint64]int32 // edge between two groups
+	heap   []place          // of the edges that are not dead
 }
 
 // group is one of the must-link components, with what it took over.
@@ -247,6 +247,12 @@ type group struct {
 	edges  []int32 // also dead ones
 	node   int     // number in the history
 	weight int     // rows and edges, also those that are no more: of two groups, the heavier one stays
+}
+
+// place is a place of the heap. It has the height of its edge, as most comparisons need no more.
+type place struct {
+	height float64
+	edge   int32
 }
 
 // key is a key of a column in a group.
@@ -287,7 +293,7 @@ func (a *agglomeration) put(i int32, g int) error {
 func (a *agglomeration) read(ctx context.Context, g *sparse.Matrix) error {
 	cannot := a.links.Cannot()
 	a.edges = make([]edge, 0, g.Count()/2+len(cannot))
-	a.place = make(map[uint64]int32, cap(a.edges))
+	a.known = make(map[uint64]int32, cap(a.edges))
 	for i := range g.Rows {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -302,10 +308,10 @@ func (a *agglomeration) read(ctx context.Context, g *sparse.Matrix) error {
 	for k, l := range cannot {
 		a.between(l.I, l.J).add(&edge{i: math.MaxInt32, reason: int32(k + 1)}, a.Linkage)
 	}
-	a.heap = make([]int32, len(a.edges))
+	a.heap = make([]place, len(a.edges))
 	for k := range a.edges {
 		e := &a.edges[k]
-		a.heap[k], e.at = int32(k), int32(k)
+		a.heap[k], e.at = place{e.height, int32(k)}, int32(k)
 		for _, c := range []int32{e.a, e.b} {
 			a.groups[c].edges = append(a.groups[c].edges, int32(k))
 		}
@@ -321,16 +327,16 @@ func (a *agglomeration) read(ctx context.Context, g *sparse.Matrix) error {
 // between returns the edge between the groups of two rows, a new one if there is none.
 func (a *agglomeration) between(i, j int) *edge {
 	x, y := int32(a.of[i]), int32(a.of[j])
-	k, ok := a.place[pairOf(x, y)]
+	k, ok := a.known[pairOf(x, y)]
 	if !ok {
 		k = int32(len(a.edges))
-		a.place[pairOf(x, y)] = k
+		a.known[pairOf(x, y)] = k
 		a.edges = append(a.edges, edge{a: x, b: y, i: math.MaxInt32})
 	}
 	return &a.edges[k]
 }
 
-// pairOf is the key of an edge in place.
+// pairOf is the key of an edge in known.
 func pairOf(x, y int32) uint64 { return uint64(min(x, y))<<32 | uint64(max(x, y)) }
 
 // add adds the pairs and the link of f.
@@ -368,14 +374,14 @@ func (a *agglomeration) run(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		e := &a.edges[a.heap[0]]
+		e := &a.edges[a.heap[0].edge]
 		height := max(e.height, last) // by rounding, a mean may be smaller than its smallest term
 		if height > a.Threshold || math.IsInf(height, 1) {
 			break
 		}
 		if a.lacks(e) || a.forbids(e, height) {
 			e.barred, e.height = true, math.Inf(1)
-			heap.Fix(a, 0)
+			a.move(e)
 			continue
 		}
 		a.merge(e, height)
@@ -430,7 +436,7 @@ func (a *agglomeration) merge(between *edge, height float64) {
 		keep, gone = gone, keep
 	}
 	to, from := &a.groups[keep], &a.groups[gone]
-	delete(a.place, pairOf(keep, gone))
+	delete(a.known, pairOf(keep, gone))
 	a.kill(between)
 	for _, k := range from.edges {
 		e := &a.edges[k]
@@ -438,16 +444,16 @@ func (a *agglomeration) merge(between *edge, height float64) {
 			continue
 		}
 		other := e.a ^ e.b ^ gone
-		delete(a.place, pairOf(gone, other))
+		delete(a.known, pairOf(gone, other))
 		pair := pairOf(keep, other)
-		if known, ok := a.place[pair]; ok {
+		if known, ok := a.known[pair]; ok {
 			a.kill(e)
 			a.edges[known].add(e, a.Linkage)
-			heap.Fix(a, int(a.edges[known].at))
+			a.move(&a.edges[known])
 			continue
 		}
 		e.a, e.b = keep, other
-		a.place[pair] = k
+		a.known[pair] = k
 		to.edges = append(to.edges, k)
 	}
 	for _, i := range from.rows {
@@ -458,6 +464,12 @@ func (a *agglomeration) merge(between *edge, height float64) {
 		len(to.rows)})
 	to.node, to.weight = node, to.weight+from.weight
 	from.rows, from.edges = nil, nil
+}
+
+// move puts an edge where its height belongs in the heap.
+func (a *agglomeration) move(e *edge) {
+	a.heap[e.at].height = e.height
+	heap.Fix(a, int(e.at))
 }
 
 // kill takes an edge out of the heap.
@@ -484,16 +496,16 @@ func (a *agglomeration) Len() int { return len(a.heap) }
 
 // Less orders edges by height, then by their smallest pairs of rows.
 func (a *agglomeration) Less(x, y int) bool {
-	e, f := &a.edges[a.heap[x]], &a.edges[a.heap[y]]
-	if e.height != f.height {
-		return e.height < f.height
+	if p, q := a.heap[x].height, a.heap[y].height; p != q {
+		return p < q
 	}
+	e, f := &a.edges[a.heap[x].edge], &a.edges[a.heap[y].edge]
 	return e.i < f.i || e.i == f.i && e.j < f.j
 }
 
 func (a *agglomeration) Swap(x, y int) {
 	a.heap[x], a.heap[y] = a.heap[y], a.heap[x]
-	a.edges[a.heap[x]].at, a.edges[a.heap[y]].at = int32(x), int32(y)
+	a.edges[a.heap[x].edge].at, a.edges[a.heap[y].edge].at = int32(x), int32(y)
 }
 
 func (a *agglomeration) Push(any) {}
