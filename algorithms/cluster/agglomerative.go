@@ -103,8 +103,9 @@ func (e *DistinctError) InputFault() {}
 // Groups between which the graph has no pair do not merge, at any height. With pairs that are
 // missing because they are far, as in a graph of neighbors:
 //
-//   - the average is that of the near pairs alone. It is at most the average of all, so groups come
-//     out larger than from all pairs, and rows of a group may be farther apart than the threshold;
+//   - the average is that of the near pairs alone, which is mostly below the average of all. Groups
+//     come out larger, and in a graph of just the pairs within the threshold, where no mean is above
+//     it, they are its connected components;
 //   - the complete linkage is exact up to the radius of [graph.Within], and in a graph of k
 //     neighbors it leaves groups of about k rows at most;
 //   - the single linkage is exact up to that radius, and in a graph of neighbors wherever they hold

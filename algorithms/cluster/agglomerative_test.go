@@ -140,7 +140,8 @@ func separate(x, y []int, l *links.Set, distinct []Distinct) bool {
 }
 
 func keptApart(i, j int, l *links.Set, distinct []Distinct) bool {
-	return slices.ContainsFunc(l.Cannot(), func(c links.Link) bool { return c.I == min(i, j) && c.J == max(i, j) }) ||
+	cannot := func(c links.Link) bool { return c.I == min(i, j) && c.J == max(i, j) }
+	return slices.ContainsFunc(l.Cannot(), cannot) ||
 		slices.ContainsFunc(distinct, func(d Distinct) bool { return d.Keys[i] >= 0 && d.Keys[i] == d.Keys[j] })
 }
 
@@ -635,9 +636,10 @@ func TestAgglomerativeErrors(t *testing.T) {
 			want: &fault.DataError{}},
 		"linkage": {params: AgglomerativeParams{Linkage: "ward"}, want: &fault.ParamError{},
 			text: `linkage is "ward": want one of average, complete, single`},
-		"threshold":  {params: AgglomerativeParams{Threshold: math.NaN()}, want: &fault.ParamError{}},
-		"groups":     {params: AgglomerativeParams{Groups: -1}, want: &fault.ParamError{}},
-		"many":       {params: AgglomerativeParams{Groups: 4}, links: set(4, must(0, 1)), want: &fault.ParamError{}},
+		"threshold": {params: AgglomerativeParams{Threshold: math.NaN()}, want: &fault.ParamError{}},
+		"groups":    {params: AgglomerativeParams{Groups: -1}, want: &fault.ParamError{}},
+		"more groups than components": {params: AgglomerativeParams{Groups: 4}, links: set(4, must(0, 1)),
+			want: &fault.ParamError{}},
 		"other rows": {links: set(5), want: &fault.ShapeError{}},
 		"keys": {params: AgglomerativeParams{Distinct: []Distinct{{"id", []int{1, 2}}}},
 			want: &fault.ShapeError{}},
@@ -673,7 +675,8 @@ func TestAgglomerativeErrors(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	for _, n := range []int{0, 1} {
-		r, err := Agglomerative(context.Background(), eng, squares(n, func(int, int) float64 { return 1 }), nil, AgglomerativeParams{})
+		g := squares(n, func(int, int) float64 { return 1 })
+		r, err := Agglomerative(context.Background(), eng, g, nil, AgglomerativeParams{})
 		if err != nil || len(r.Labels) != n || len(r.Sizes) != n || len(r.Merges) != 0 {
 			t.Errorf("%d rows: %+v, error %v", n, r, err)
 		}
@@ -705,7 +708,8 @@ func TestAgglomerativeMemory(t *testing.T) {
 	const n = 20000
 	g := randomGraph(rng, n, 8)
 	l, distinct := problem(t, rng, n, 4000, 0)
-	for _, p := range []AgglomerativeParams{{Threshold: math.Inf(1)}, {Threshold: math.Inf(1), Distinct: distinct}} {
+	for _, p := range []AgglomerativeParams{{Threshold: math.Inf(1)},
+		{Threshold: math.Inf(1), Distinct: distinct}} {
 		used, set := g.Count()/2, l
 		if len(p.Distinct) > 0 {
 			used += len(l.Cannot())

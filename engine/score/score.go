@@ -5,7 +5,7 @@
 // Three kinds of input:
 //
 //   - two labelings of the same objects ([Rand], [BalancedRand], [AdjustedRand], [NMI],
-//     [Accuracy], [ClusterAccuracy]): slices of any comparable type, where only equality
+//     [Accuracy], [ClusterAccuracy], [Pairwise], [BCubed]): slices of any comparable type, where only equality
 //     counts. They go through the contingency table, O(n + cells), and count pairs in
 //     exact integers up to n = 2^31;
 //   - scores and a yes/no truth ([AUC]);
