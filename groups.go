@@ -18,8 +18,8 @@ import (
 // them, and those that links or keys did not allow.
 type Groups = cluster.Dendrogram
 
-// Distinct is a column of keys, such as the source of a row. A group has at most one row with a key;
-// rows with a negative key are free.
+// Distinct is a column of keys, such as the source of a row. A group has at most one row with a
+// key; rows with a negative key are free.
 type Distinct = cluster.Distinct
 
 // Linkage says which distance two groups of rows have: "average", "complete" or "single".
@@ -39,20 +39,21 @@ type GroupOptions struct {
 	// Count ends merging at so many groups, 0 for no such end. More are left if links or the
 	// threshold forbid further merges.
 	Count int
-	// Neighbors is the number of nearest rows of each row whose distances count. With 0 those of all
-	// pairs do among up to 2000 rows, and those of 20 neighbors among more.
+	// Neighbors is the number of nearest rows of each row whose distances count; it should exceed the
+	// size of the groups. With 0 the distances of all pairs count among up to 2000 rows, and those of
+	// 20 neighbors among more.
 	Neighbors int
 }
 
-// allPairs is the number of rows up to which groups are made from all pairs, and usualNeighbors that
-// of neighbors of more rows.
+// allPairs is the number of rows up to which groups are made from all pairs, and usualNeighbors
+// that of neighbors of more rows.
 const allPairs, usualNeighbors = 2000, 20
 
 // Groups merges the rows of a table, nearest first in the learned distance, until the next groups
 // are farther apart than a threshold: without a number of clusters, and with clusters of any size,
-// such as the records of one customer. Links and keys are satisfied exactly, and what they forbade is
-// in the result. With neighbors, distances of other pairs do not count: see [cluster.Agglomerative],
-// which also says what links that contradict each other return.
+// such as the records of one customer. Links and keys are satisfied exactly, and what they forbade
+// is in the result. With neighbors, distances of other pairs do not count: see
+// [cluster.Agglomerative], which also says what links that contradict each other return.
 //
 // Errors: *fault.ParamError (options; no threshold and no calibration to take it from; a precision
 // that the links do not support), *fault.ShapeError (links or keys for other rows),
@@ -92,7 +93,8 @@ func (m *Model) groupThreshold(o GroupOptions) (float64, error) {
 	c := m.Calibration()
 	switch {
 	case o.Threshold != 0 && o.Precision != 0:
-		return 0, &fault.ParamError{Param: "precision", Value: o.Precision, Want: "no precision with a threshold"}
+		return 0, &fault.ParamError{Param: "precision", Value: o.Precision,
+			Want: "no precision with a threshold"}
 	case o.Threshold != 0:
 		return o.Threshold, nil
 	case o.Precision == 0 && o.Count > 0:

@@ -90,8 +90,8 @@ func TestModelGroups(t *testing.T) {
 	}
 }
 
-// Rows that are too many for all pairs are grouped by neighbors: here the points of two lattices far
-// from each other, whose nearest points are at distance 1.
+// Rows that are too many for all pairs are grouped by neighbors: here the points of two lattices
+// far from each other, whose nearest points are at distance 1.
 func TestGroupsOfManyRows(t *testing.T) {
 	ctx := t.Context()
 	rows := make([][]float64, 2500)
@@ -125,8 +125,12 @@ func TestMisuseOfGroups(t *testing.T) {
 		"no model": func() (*mustlink.Groups, error) {
 			return empty.Groups(ctx, table, mustlink.GroupOptions{})
 		},
-		"no table":     func() (*mustlink.Groups, error) { return m.Groups(ctx, nil, mustlink.GroupOptions{}) },
-		"no threshold": func() (*mustlink.Groups, error) { return m.Groups(ctx, table, mustlink.GroupOptions{}) },
+		"no table": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, nil, mustlink.GroupOptions{})
+		},
+		"no threshold": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{})
+		},
 		"no calibration": func() (*mustlink.Groups, error) {
 			return m.Groups(ctx, table, mustlink.GroupOptions{Precision: 0.5})
 		},
@@ -152,7 +156,8 @@ func TestMisuseOfGroups(t *testing.T) {
 			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Links: other})
 		},
 		"keys": func() (*mustlink.Groups, error) {
-			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Distinct: make([]mustlink.Distinct, 1)})
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1,
+				Distinct: make([]mustlink.Distinct, 1)})
 		},
 	} {
 		if g, err := f(); g != nil || !fault.IsInput(err) {

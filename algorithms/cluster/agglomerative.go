@@ -63,8 +63,8 @@ type Merge struct {
 	Size   int     // rows of the new node
 }
 
-// Forbidden is a merge of the nodes A < B that was the next one by height, and two rows for which it
-// was not allowed, I of A and J of B.
+// Forbidden is a merge of the nodes A < B that was the next one by height, and two rows for which
+// it was not allowed, I of A and J of B.
 type Forbidden struct {
 	A, B   int
 	Height float64
@@ -103,9 +103,10 @@ func (e *DistinctError) InputFault() {}
 // Groups between which the graph has no pair do not merge, at any height. With pairs that are
 // missing because they are far, as in a graph of neighbors:
 //
-//   - the average is that of the near pairs alone, which is mostly below the average of all. Groups
-//     come out larger, and in a graph of just the pairs within the threshold, where no mean is above
-//     it, they are its connected components;
+//   - the average is that of the near pairs alone, which is mostly below the average of all. In a
+//     graph of k neighbors it is near that of all pairs for groups of fewer than k rows, and larger
+//     groups run together. In a graph of just the pairs within the threshold, no mean is above it,
+//     so groups are connected components;
 //   - the complete linkage is exact up to the radius of [graph.Within], and in a graph of k
 //     neighbors it leaves groups of about k rows at most;
 //   - the single linkage is exact up to that radius, and in a graph of neighbors wherever they hold
@@ -190,7 +191,8 @@ func checkAgglomerative(eng *engine.Engine, g *sparse.Matrix, l *links.Set, p Ag
 		}
 	}
 	if pairs > math.MaxInt32 {
-		return &fault.ShapeError{What: "number of pairs and cannot-links", Got: pairs, Want: "at most 2^31 - 1"}
+		return &fault.ShapeError{What: "number of pairs and cannot-links", Got: pairs,
+			Want: "at most 2^31 - 1"}
 	}
 	return eng.Check(fmt.Sprintf("groups of %d rows by %d pairs", g.Rows, pairs),
 		most*int64(pairs)+int64(groupBytes+keyBytes*len(p.Distinct))*int64(g.Rows),
@@ -280,7 +282,8 @@ func (a *agglomeration) put(i int32, g int) error {
 		own := key{g, k, d.Keys[i]}
 		if first, ok := a.keys[own]; ok {
 			return &DistinctError{d.Name, own.key, links.Conflict{
-				Link: links.NewLink(int(first), int(i), links.Cannot), Path: a.links.Path(int(first), int(i))}}
+				Link: links.NewLink(int(first), int(i), links.Cannot),
+				Path: a.links.Path(int(first), int(i))}}
 		}
 		delete(a.keys, key{a.of[i], k, d.Keys[i]})
 		a.keys[own] = i
@@ -302,7 +305,8 @@ func (a *agglomeration) read(ctx context.Context, g *sparse.Matrix) error {
 		col, val := g.Row(i)
 		for k, j := range col {
 			if int(j) > i && a.of[i] != a.of[j] {
-				a.between(i, int(j)).add(&edge{i: int32(i), j: j, count: 1, sum: math.Sqrt(val[k])}, a.Linkage)
+				one := edge{i: int32(i), j: j, count: 1, sum: math.Sqrt(val[k])}
+				a.between(i, int(j)).add(&one, a.Linkage)
 			}
 		}
 	}

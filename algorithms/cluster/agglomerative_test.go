@@ -141,11 +141,12 @@ func separate(x, y []int, l *links.Set, distinct []Distinct) bool {
 
 func keptApart(i, j int, l *links.Set, distinct []Distinct) bool {
 	cannot := func(c links.Link) bool { return c.I == min(i, j) && c.J == max(i, j) }
-	return slices.ContainsFunc(l.Cannot(), cannot) ||
-		slices.ContainsFunc(distinct, func(d Distinct) bool { return d.Keys[i] >= 0 && d.Keys[i] == d.Keys[j] })
+	key := func(d Distinct) bool { return d.Keys[i] >= 0 && d.Keys[i] == d.Keys[j] }
+	return slices.ContainsFunc(l.Cannot(), cannot) || slices.ContainsFunc(distinct, key)
 }
 
-// checkReasons: the two rows of every forbidden merge are in its nodes, and may not be in one group.
+// checkReasons: the two rows of every forbidden merge are in its nodes, and may not be in one
+// group.
 func checkReasons(t testing.TB, r *Dendrogram, l *links.Set, distinct []Distinct) {
 	t.Helper()
 	lines := map[[2]int]int{}
@@ -246,7 +247,7 @@ func TestAgglomerativeIsByDefinition(t *testing.T) {
 			}
 			checkReasons(t, got, l, distinct)
 			want := byDefinition(g, l, p)
-			for k := range got.Forbidden { // any reason will do
+			for k := range got.Forbidden { // any reason is enough
 				f := &got.Forbidden[k]
 				f.I, f.J, f.Column, f.Line = 0, 0, 0, 0
 			}
@@ -451,8 +452,8 @@ func checkMaximal(t testing.TB, g *sparse.Matrix, r *Dendrogram, l *links.Set, p
 	}
 }
 
-// lanceWilliams returns the heights of a complete graph by the update formulas of Lance and Williams
-// (1967, Computer Journal 9:373-380).
+// lanceWilliams returns the heights of a complete graph by the update formulas of Lance and
+// Williams (1967, Computer Journal 9:373-380).
 func lanceWilliams(d [][]float64, linkage Linkage) (heights []float64) {
 	n := len(d)
 	size, gone := make([]float64, n), make([]bool, n)
@@ -551,7 +552,8 @@ func TestCompleteLinkageWithinRadius(t *testing.T) {
 	}
 }
 
-// Rows in another order are in the same groups, and merge at the same heights, when distances differ.
+// Rows in another order are in the same groups, and merge at the same heights, when distances
+// differ.
 func TestAgglomerativeOfPermutedRows(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(70, 5))
 	const n = 300
@@ -579,7 +581,8 @@ func TestAgglomerativeOfPermutedRows(t *testing.T) {
 				p.Distinct[k].Keys[place[i]] = key
 			}
 		}
-		got, err := Agglomerative(context.Background(), eng, g.Permute(order), enginetest.Links(t, n, moved), p)
+		set := enginetest.Links(t, n, moved)
+		got, err := Agglomerative(context.Background(), eng, g.Permute(order), set, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -591,8 +594,8 @@ func TestAgglomerativeOfPermutedRows(t *testing.T) {
 			number[k] = got.Labels[place[i]]
 		}
 		if len(got.Sizes) != len(want.Sizes) || len(got.Forbidden) != len(want.Forbidden) {
-			t.Fatalf("%s: %d groups, %d forbidden, want %d and %d", p.Linkage, len(got.Sizes), len(got.Forbidden),
-				len(want.Sizes), len(want.Forbidden))
+			t.Fatalf("%s: %d groups, %d forbidden, want %d and %d", p.Linkage, len(got.Sizes),
+				len(got.Forbidden), len(want.Sizes), len(want.Forbidden))
 		}
 		for m := range got.Merges {
 			if math.Abs(got.Merges[m].Height-want.Merges[m].Height) > 1e-13 {
@@ -618,7 +621,7 @@ func TestAgglomerativeErrors(t *testing.T) {
 		"no graph": {change: func(*sparse.Matrix) *sparse.Matrix { return nil }, want: &fault.ParamError{}},
 		"too few starts": {change: func(g *sparse.Matrix) *sparse.Matrix { g.Start = g.Start[:4]; return g },
 			want: &fault.ShapeError{}},
-		"a start behind the next": {change: func(g *sparse.Matrix) *sparse.Matrix { g.Start[2] = 2; return g },
+		"starts out of order": {change: func(g *sparse.Matrix) *sparse.Matrix { g.Start[2] = 2; return g },
 			want: &fault.DataError{}, text: "row 1: elements 3 to 2 of 12: want rows in order"},
 		"too few distances": {change: func(g *sparse.Matrix) *sparse.Matrix { g.Val = g.Val[:5]; return g },
 			want: &fault.ShapeError{}},
@@ -683,8 +686,8 @@ func TestAgglomerativeErrors(t *testing.T) {
 	}
 }
 
-// The context ends it at every look.
-func TestAgglomerativeStops(t *testing.T) {
+// Cancellation ends it wherever it looks at the context.
+func TestAgglomerativeCanceled(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(70, 6))
 	g := randomGraph(rng, 40, 4)
 	run := func(ctx context.Context) (*Dendrogram, error) {

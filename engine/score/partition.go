@@ -219,10 +219,10 @@ type PrecisionRecall struct {
 	F *float64 `json:"f,omitempty"`
 }
 
-// Pairwise returns the precision and the recall of the pairs of objects that predicted puts together:
-// the share of these that are of one class, and the share of the pairs of one class that are among
-// these. A share of no pairs is nil, and F if there are neither. Swapping the labelings swaps
-// precision and recall. Lengths that differ or are below 2 are a *fault.ShapeError.
+// Pairwise returns the precision and the recall of the pairs of objects that predicted puts
+// together: the share of these that are of one class, and the share of the pairs of one class that
+// are among these. A share of no pairs is nil, and F if there are neither. Swapping the labelings
+// swaps precision and recall. Lengths that differ or are below 2 are a *fault.ShapeError.
 func Pairwise[A, B comparable](truth []A, predicted []B) (r PrecisionRecall, err error) {
 	_, err = byPairs(truth, predicted, func(p pairs) float64 {
 		share := func(part, of float64) *float64 {
@@ -239,10 +239,10 @@ func Pairwise[A, B comparable](truth []A, predicted []B) (r PrecisionRecall, err
 }
 
 // BCubed returns the B-cubed precision and recall: the mean over the objects of the share of an
-// object's cluster that is of its class, and of the share of its class that is in its cluster, where
-// the object counts itself. All are above 0 and at most 1. Swapping the labelings swaps precision and
-// recall. (Bagga & Baldwin 1998, in the form of Amigó et al. 2009, Inf. Retrieval 12:461-486.)
-// Lengths that differ or are 0 are a *fault.ShapeError.
+// object's cluster that is of its class, and of the share of its class that is in its cluster,
+// where the object counts itself. All are above 0 and at most 1. Swapping the labelings swaps
+// precision and recall. (Bagga & Baldwin 1998, in the form of Amigó et al. 2009, Inf. Retrieval
+// 12:461-486.) Lengths that differ or are 0 are a *fault.ShapeError.
 func BCubed[A, B comparable](truth []A, predicted []B) (r PrecisionRecall, err error) {
 	_, err = ofTable(truth, predicted, func(t *contingency) (float64, error) {
 		precision, recall := make([]float64, len(t.cells)), make([]float64, len(t.cells))
