@@ -6,8 +6,8 @@
 // [FromSparse], [FromSequences] and [FromGram] make one from data in memory. [Links] contain the
 // pairs. [Fit] learns a [Model], which embeds rows ([Model.Embed]), compares them
 // ([Model.Distances], [Model.Gram]), finds neighbors ([Model.Neighbors]), clusters
-// ([Model.Cluster]) and classifies ([Model.Classify]). [Model.Save] writes it to a file, [Load]
-// reads it.
+// ([Model.Cluster], [Model.Groups]) and classifies ([Model.Classify]). [Model.Save] writes it to a
+// file, [Load] reads it.
 //
 //	table, err := mustlink.ReadTable("customers.csv")
 //	pairs, err := table.ReadLinks("links.csv")

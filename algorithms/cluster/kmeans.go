@@ -1,8 +1,8 @@
-// Package cluster (internal: may change) partitions points into K clusters: plain k-means,
-// k-means under must-links and cannot-links, and kernel k-means on a Gram matrix, with or without
-// must-links.
+// Package cluster (internal: may change) partitions points into clusters: plain k-means, k-means
+// under must-links and cannot-links, kernel k-means on a Gram matrix, with or without must-links,
+// and [Agglomerative], which merges rows along a graph of distances under both.
 //
-// All of them run Lloyd's iteration from several seeded starts and return the best result:
+// All but the last run Lloyd's iteration from several seeded starts and return the best result:
 //
 //   - [KMeans] minimizes the sum of squared distances of points to the centers of their
 //     clusters, from k-means++ starts (Arthur & Vassilvitskii 2007).

@@ -345,6 +345,19 @@ func (s *Set) Conflicts() []Conflict {
 	return s.conflicts.get(func() []Conflict { return s.paths(s.conflicting()) })
 }
 
+// Path returns a shortest path of must-links from row i to row j, nil if there is none. Cost: O(n +
+// links); among links of [FromChunklets] O(log n).
+func (s *Set) Path(i, j int) []Link {
+	p := s.partition()
+	if c := p.component(i); i == j || c < 0 || c != p.component(j) {
+		return nil
+	}
+	if s.cliques != nil {
+		return []Link{NewLink(min(i, j), max(i, j), Must)}
+	}
+	return s.paths([]Link{NewLink(i, j, Cannot)})[0].Path
+}
+
 // conflicting returns the cannot-links inside a must-link component.
 func (s *Set) conflicting() []Link {
 	if len(s.cannot) == 0 {

@@ -259,21 +259,36 @@ func conflictsProperty(t *rapid.T) {
 	var got []Link
 	for _, c := range s.Conflicts() {
 		got = append(got, c.Link)
-		at := c.Link.I
-		for _, l := range c.Path {
-			if l.Sign != Must || (l.I != at && l.J != at) ||
-				!slices.ContainsFunc(s.Must(),
-					func(m Link) bool { return m.Line == l.Line && comparePairs(m, l) == 0 }) {
-				t.Fatalf("path %v of %v: bad step %v", c.Path, c.Link, l)
-			}
-			at = l.I + l.J - at
-		}
-		if at != c.Link.J || len(c.Path) != d[c.Link.I][c.Link.J] {
-			t.Fatalf("path %v of %v ends at %d after %d steps, want %d after %d", c.Path, c.Link, at,
-				len(c.Path), c.Link.J, d[c.Link.I][c.Link.J])
-		}
+		checkPath(t, s, c.Link.I, c.Link.J, c.Path, d[c.Link.I][c.Link.J])
 	}
 	equal(t, "conflicting links", got, want)
+	chunklets := mustSet(FromChunklets(n, s.Chunklets()))
+	for i := range n {
+		for j := range n {
+			if path := s.Path(i, j); d[i][j] < far {
+				checkPath(t, s, i, j, path, d[i][j])
+				checkPath(t, chunklets, i, j, chunklets.Path(i, j), min(d[i][j], 1))
+			} else if path != nil || chunklets.Path(i, j) != nil {
+				t.Fatalf("there is a path %v from %d to %d", path, i, j)
+			}
+		}
+	}
+}
+
+// checkPath checks that a path of so many must-links leads from row i to row j.
+func checkPath(t *rapid.T, s *Set, i, j int, path []Link, steps int) {
+	t.Helper()
+	at := i
+	for _, l := range path {
+		if l.Sign != Must || (l.I != at && l.J != at) || !slices.ContainsFunc(s.Must(),
+			func(m Link) bool { return m.Line == l.Line && comparePairs(m, l) == 0 }) {
+			t.Fatalf("path %v from %d to %d: bad step %v", path, i, j, l)
+		}
+		at = l.I + l.J - at
+	}
+	if at != j || len(path) != steps {
+		t.Fatalf("path %v from %d ends at %d after %d steps, want %d after %d", path, i, at, len(path), j, steps)
+	}
 }
 
 func TestConflictText(t *testing.T) {

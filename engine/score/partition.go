@@ -211,6 +211,53 @@ func (x wide) minus(y wide) float64 {
 	return wide{hi, lo}.float()
 }
 
+// PrecisionRecall says how far groups mix classes and how far they divide them.
+type PrecisionRecall struct {
+	Precision *float64 `json:"precision,omitempty"`
+	Recall    *float64 `json:"recall,omitempty"`
+	// F is the harmonic mean of both, 0 if both are.
+	F *float64 `json:"f,omitempty"`
+}
+
+// Pairwise returns the precision and the recall of the pairs of objects that predicted puts
+// together: the share of these that are of one class, and the share of the pairs of one class that
+// are among these. A share of no pairs is nil, and F if there are neither. Swapping the labelings
+// swaps precision and recall. Lengths that differ or are below 2 are a *fault.ShapeError.
+func Pairwise[A, B comparable](truth []A, predicted []B) (r PrecisionRecall, err error) {
+	_, err = byPairs(truth, predicted, func(p pairs) float64 {
+		share := func(part, of float64) *float64 {
+			if of == 0 {
+				return nil
+			}
+			return new(part / of)
+		}
+		both, class, clust := float64(p.both), float64(p.both+p.classOnly), float64(p.both+p.clustOnly)
+		r = PrecisionRecall{share(both, clust), share(both, class), share(2*both, class+clust)}
+		return 0
+	})
+	return r, err
+}
+
+// BCubed returns the B-cubed precision and recall: the mean over the objects of the share of an
+// object's cluster that is of its class, and of the share of its class that is in its cluster,
+// where the object counts itself. All are above 0 and at most 1. Swapping the labelings swaps
+// precision and recall. (Bagga & Baldwin 1998, in the form of Amigó et al. 2009, Inf. Retrieval
+// 12:461-486.) Lengths that differ or are 0 are a *fault.ShapeError.
+func BCubed[A, B comparable](truth []A, predicted []B) (r PrecisionRecall, err error) {
+	_, err = ofTable(truth, predicted, func(t *contingency) (float64, error) {
+		precision, recall := make([]float64, len(t.cells)), make([]float64, len(t.cells))
+		for k, c := range t.cells {
+			q := float64(c.count)
+			precision[k] = q / float64(t.cluster[c.cluster]) * (q / float64(t.n))
+			recall[k] = q / float64(t.classes[c.class]) * (q / float64(t.n))
+		}
+		p, q := min(sum(precision), 1), min(sum(recall), 1)
+		r = PrecisionRecall{new(p), new(q), new(2 * p * q / (p + q))}
+		return 0, nil
+	})
+	return r, err
+}
+
 // NMI returns the mutual information of the two labelings divided by the arithmetic mean of their
 // entropies, 2 I(U,V) / (H(U) + H(V)), in [0, 1]. Symmetric.
 //

@@ -105,6 +105,72 @@ func TestPairScoresMatchEnumeration(t *testing.T) {
 	})
 }
 
+// Precision and recall are shares of pairs, or of the objects around an object, counted one by one.
+func TestPrecisionRecallMatchEnumeration(t *testing.T) {
+	ratio := func(part, of uint64) *float64 {
+		if of == 0 {
+			return nil
+		}
+		return new(float64(part) / float64(of))
+	}
+	propertytest.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 24).Draw(t, "n")
+		a := labeling(t, "truth", n, rapid.IntRange(1, n).Draw(t, "classes"))
+		b := labeling(t, "predicted", n, rapid.IntRange(1, n).Draw(t, "clusters"))
+		check := func(what string, got, want PrecisionRecall) {
+			for k, g := range []*float64{got.Precision, got.Recall, got.F} {
+				w := []*float64{want.Precision, want.Recall, want.F}[k]
+				if (g == nil) != (w == nil) {
+					t.Fatalf("%s %d is %v: want %v", what, k, g, w)
+				} else if g != nil {
+					near(t, what, *g, *w, ulps)
+				}
+			}
+		}
+		precision, recall := 0.0, 0.0
+		for i := range a {
+			both, class, clust := 0, 0, 0
+			for j := range a {
+				if a[i] == a[j] {
+					class++
+				}
+				if b[i] == b[j] {
+					clust++
+				}
+				if a[i] == a[j] && b[i] == b[j] {
+					both++
+				}
+			}
+			precision += float64(both) / float64(clust) / float64(n)
+			recall += float64(both) / float64(class) / float64(n)
+		}
+		got, err := BCubed(a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("B-cubed", got, PrecisionRecall{&precision, &recall, new(2 / (1/precision + 1/recall))})
+		if got, err = Pairwise(a, b); n == 1 {
+			if !fault.IsInput(err) {
+				t.Fatalf("one object: error %v", err)
+			}
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		p := countPairs(a, b)
+		check("pairwise", got, PrecisionRecall{ratio(p.both, p.both+p.clustOnly),
+			ratio(p.both, p.both+p.classOnly), ratio(2*p.both, 2*p.both+p.clustOnly+p.classOnly)})
+		turned, err := Pairwise(b, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("turned", turned, PrecisionRecall{got.Recall, got.Precision, got.F})
+	})
+	if _, err := BCubed([]int{}, []int{}); !fault.IsInput(err) {
+		t.Errorf("no objects: error %v", err)
+	}
+}
+
 // entropyOf is the textbook entropy of any labeling; I(U,V) = H(U) + H(V) - H(U,V) is a
 // second formula for the mutual information.
 func entropyOf[T comparable](labels []T) float64 {

@@ -5,9 +5,9 @@
 // Three kinds of input:
 //
 //   - two labelings of the same objects ([Rand], [BalancedRand], [AdjustedRand], [NMI],
-//     [Accuracy], [ClusterAccuracy]): slices of any comparable type, where only equality
-//     counts. They go through the contingency table, O(n + cells), and count pairs in
-//     exact integers up to n = 2^31;
+//     [Accuracy], [ClusterAccuracy], [Pairwise], [BCubed]): slices of any comparable type,
+//     where only equality counts. They go through the contingency table, O(n + cells), and
+//     count pairs in exact integers up to n = 2^31;
 //   - scores and a yes/no truth ([AUC]);
 //   - an embedding, n x d row-major and compact, with labels ([JRatio], [PairAUC],
 //     [RecallAtK], [NeighborAccuracy]): Euclidean distances, O(n^2 d), never stored.

@@ -1,0 +1,130 @@
+package mustlink
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/sparse"
+)
+
+// Groups are the groups of a table's rows, from [Model.Groups]: labels, sizes, the merges that made
+// them, and those that links or keys did not allow.
+type Groups = cluster.Dendrogram
+
+// Distinct is a column of keys, such as the source of a row. A group has at most one row with a
+// key; rows with a negative key are free.
+type Distinct = cluster.Distinct
+
+// Linkage says which distance two groups of rows have: "average", "complete" or "single".
+type Linkage = cluster.Linkage
+
+// GroupOptions are the options of [Model.Groups].
+type GroupOptions struct {
+	Links    *Links     // which the groups satisfy, nil for none
+	Distinct []Distinct // columns of which a group has every key once
+	Linkage  Linkage    // "" for "average"
+	// Threshold is the largest learned distance at which groups merge. With 0 it is that of the
+	// model's calibration, or no limit if there is a Count.
+	Threshold float64
+	// Precision chooses the threshold, as Calibration.Threshold does; with 0 the calibration's
+	// Surest does.
+	Precision float64
+	// Count ends merging at so many groups, 0 for no such end. More are left if links or the
+	// threshold forbid further merges.
+	Count int
+	// Neighbors is the number of nearest rows of each row whose distances count; it should exceed the
+	// size of the groups. With 0 the distances of all pairs count among up to 2000 rows, and those of
+	// 20 neighbors among more.
+	Neighbors int
+}
+
+// allPairs is the number of rows up to which groups are made from all pairs, and usualNeighbors
+// that of neighbors of more rows.
+const allPairs, usualNeighbors = 2000, 20
+
+// Groups merges the rows of a table, nearest first in the learned distance, until the next groups
+// are farther apart than a threshold: without a number of clusters, and with clusters of any size,
+// such as the records of one customer. Links and keys are satisfied exactly, and what they forbade
+// is in the result. With neighbors, distances of other pairs do not count: see
+// [cluster.Agglomerative], which also says what links that contradict each other return.
+//
+// Errors: *fault.ParamError (options; no threshold and no calibration to take it from; a precision
+// that the links do not support), *fault.ShapeError (links or keys for other rows),
+// *links.ConflictError, *cluster.DistinctError, *fault.MemoryError, and ctx.Err(), wrapped. The
+// search for neighbors is exact: n^2 d flops for n rows of d coordinates.
+func (m *Model) Groups(ctx context.Context, t *Table, o GroupOptions) (*Groups, error) {
+	if o.Neighbors < 0 {
+		return nil, &fault.ParamError{Param: "neighbors", Value: o.Neighbors,
+			Want: "a number >= 0, 0 for the usual one"}
+	}
+	if err := m.ready(ctx, "table", t); err != nil {
+		return nil, err
+	}
+	if o.Links != nil {
+		if err := checkRows(o.Links, t); err != nil {
+			return nil, err
+		}
+	}
+	threshold, err := m.groupThreshold(o)
+	if err != nil {
+		return nil, err
+	}
+	y, err := m.embed(ctx, "table", t)
+	if err != nil {
+		return nil, err
+	}
+	g, err := m.distances(ctx, y, o.Neighbors)
+	if err != nil {
+		return nil, fault.InFile(err, t.raw.Name)
+	}
+	return cluster.Agglomerative(ctx, m.eng, g, o.Links, cluster.AgglomerativeParams{Linkage: o.Linkage,
+		Threshold: threshold, Groups: o.Count, Distinct: o.Distinct})
+}
+
+// groupThreshold returns the threshold of the options or of the calibration.
+func (m *Model) groupThreshold(o GroupOptions) (float64, error) {
+	c := m.Calibration()
+	switch {
+	case o.Threshold != 0 && o.Precision != 0:
+		return 0, &fault.ParamError{Param: "precision", Value: o.Precision,
+			Want: "no precision with a threshold"}
+	case o.Threshold != 0:
+		return o.Threshold, nil
+	case o.Precision == 0 && o.Count > 0:
+		return math.Inf(1), nil
+	case c == nil:
+		return 0, &fault.ParamError{Param: "threshold", Value: o.Threshold,
+			Want: "a distance > 0, a number of groups, or a calibrated model"}
+	case o.Precision == 0:
+		return c.Surest().Distance, nil
+	}
+	found, err := c.Threshold(o.Precision)
+	return found.Distance, err
+}
+
+// distances returns the squared distances of nearest rows, or of all pairs.
+func (m *Model) distances(ctx context.Context, y blas.Matrix, count int) (*sparse.Matrix, error) {
+	if y.Rows < 2 {
+		return &sparse.Matrix{Rows: y.Rows, Cols: y.Rows, Start: make([]int, y.Rows+1)}, nil
+	}
+	if err := neighbors.CheckFinite("rows", y); err != nil {
+		return nil, err
+	}
+	if count >= y.Rows-1 || count == 0 && y.Rows <= allPairs {
+		return graph.Within(ctx, m.eng, kernel.Linear(), kernel.Rows(y), math.MaxFloat64)
+	}
+	k := cmp.Or(count, usualNeighbors)
+	index, squared, err := neighbors.Search(ctx, m.eng, y, y, k, true)
+	if err != nil {
+		return nil, err
+	}
+	near := graph.Neighbors{N: y.Rows, K: k, Index: index, Squared: squared}
+	return near.Adjacency(graph.Union, func(squared float64) float64 { return squared }), nil
+}

@@ -1,0 +1,173 @@
+package mustlink_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/sparse"
+)
+
+// TestModelGroups compares with the groups of a graph of the distances in the coordinates, of all
+// pairs and of neighbors.
+func TestModelGroups(t *testing.T) {
+	ctx := t.Context()
+	const n = 150
+	table, pairs := problem(t, n)
+	held := try(table.SampleLinks(60, 60, 9))
+	m := try(try(mustlink.Fit(ctx, table, pairs, mustlink.Method("rca"))).Calibrate(ctx, table, held))
+	y := try(m.Embed(ctx, table))
+	squared := func(i, j int) float64 {
+		s := 0.0
+		for c := range y.RawMatrix().Cols {
+			d := y.At(i, c) - y.At(j, c)
+			s += d * d
+		}
+		return s
+	}
+	keys := mustlink.Distinct{Name: "source", Keys: make([]int, n)}
+	for i := range keys.Keys {
+		keys.Keys[i] = i/2 - 10 // two rows of a key, some without one
+	}
+	precise := 0.9 * m.Calibration().Surest().Precision.Low
+	for name, c := range map[string]struct {
+		options   mustlink.GroupOptions
+		threshold float64
+	}{
+		"threshold":   {mustlink.GroupOptions{Threshold: 0.5, Linkage: "complete"}, 0.5},
+		"calibration": {mustlink.GroupOptions{Links: pairs}, m.Calibration().Surest().Distance},
+		"precision": {mustlink.GroupOptions{Precision: precise, Neighbors: 7, Linkage: "complete"},
+			try(m.Calibration().Threshold(precise)).Distance},
+		"count":     {mustlink.GroupOptions{Count: 3, Linkage: "average"}, math.Inf(1)},
+		"both ends": {mustlink.GroupOptions{Count: 3, Threshold: 0.2, Neighbors: 300}, 0.2},
+		"links": {mustlink.GroupOptions{Links: pairs.WithoutCannot(), Neighbors: 4, Threshold: 0.2,
+			Linkage: "single"}, 0.2},
+		"keys": {mustlink.GroupOptions{Distinct: []mustlink.Distinct{keys}, Threshold: 2, Neighbors: 20}, 2},
+	} {
+		o := c.options
+		near := make([][]bool, n) // whether a row is among the neighbors of another
+		for i := range near {
+			near[i] = make([]bool, n)
+			order := make([]int, 0, n)
+			for j := range n {
+				if j != i {
+					order = append(order, j)
+				}
+			}
+			slices.SortStableFunc(order, func(a, b int) int {
+				return int(math.Copysign(1, squared(i, a)-squared(i, b)))
+			})
+			for at, j := range order {
+				near[i][j] = o.Neighbors == 0 || at < o.Neighbors
+			}
+		}
+		g := &sparse.Matrix{Rows: n, Cols: n, Start: []int{0}}
+		for i := range n {
+			for j := range n {
+				if near[i][j] || near[j][i] {
+					g.Col, g.Val = append(g.Col, int32(j)), append(g.Val, squared(i, j))
+				}
+			}
+			g.Start = append(g.Start, len(g.Col))
+		}
+		want := try(cluster.Agglomerative(ctx, try(engine.New(engine.Options{})), g, o.Links,
+			cluster.AgglomerativeParams{Linkage: o.Linkage, Threshold: c.threshold, Groups: o.Count,
+				Distinct: o.Distinct}))
+		got := try(m.Groups(ctx, table, o))
+		if !slices.Equal(got.Labels, want.Labels) || !slices.Equal(got.Sizes, want.Sizes) {
+			t.Errorf("%s: %d groups %v, want %d groups %v", name, len(got.Sizes), got.Labels, len(want.Sizes),
+				want.Labels)
+		}
+		if len(got.Sizes) < 2 || len(got.Merges) < 20 || len(o.Distinct) > 0 && len(got.Forbidden) == 0 {
+			t.Errorf("%s: %d groups, %d merges, %d forbidden: the problem is too easy", name, len(got.Sizes),
+				len(got.Merges), len(got.Forbidden))
+		}
+	}
+}
+
+// Rows that are too many for all pairs are grouped by neighbors: here the points of two lattices
+// far from each other, whose nearest points are at distance 1.
+func TestGroupsOfManyRows(t *testing.T) {
+	ctx := t.Context()
+	rows := make([][]float64, 2500)
+	for i := range rows {
+		rows[i] = []float64{float64(i%2*1000) + float64(i/2%25), float64(i / 50)}
+	}
+	m := mustlink.Unlearned(try(engine.New(engine.Options{})), nil, nil)
+	for threshold, want := range map[float64]int{0.9: 2500, 1: 2, 900: 2} {
+		g := try(m.Groups(ctx, try(mustlink.FromRows(rows)), mustlink.GroupOptions{Threshold: threshold,
+			Linkage: "single"}))
+		if len(g.Sizes) != want {
+			t.Errorf("threshold %g: %d groups, want %d", threshold, len(g.Sizes), want)
+		}
+		for i, k := range g.Labels {
+			if want == 2 && k != i%2 {
+				t.Fatalf("threshold %g: row %d is in group %d", threshold, i, k)
+			}
+		}
+	}
+}
+
+// TestMisuseOfGroups: mistakes are errors of the input.
+func TestMisuseOfGroups(t *testing.T) {
+	ctx := t.Context()
+	table, pairs := problem(t, 60)
+	m := try(mustlink.Fit(ctx, table, pairs, mustlink.Method("rca")))
+	calibrated := try(m.Calibrate(ctx, table, pairs))
+	var empty *mustlink.Model
+	other := try(mustlink.NewLinks(9, nil, nil))
+	for name, f := range map[string]func() (*mustlink.Groups, error){
+		"no model": func() (*mustlink.Groups, error) {
+			return empty.Groups(ctx, table, mustlink.GroupOptions{})
+		},
+		"no table": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, nil, mustlink.GroupOptions{})
+		},
+		"no threshold": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{})
+		},
+		"no calibration": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{Precision: 0.5})
+		},
+		"precision": func() (*mustlink.Groups, error) {
+			return calibrated.Groups(ctx, table, mustlink.GroupOptions{Precision: 2})
+		},
+		"two thresholds": func() (*mustlink.Groups, error) {
+			return calibrated.Groups(ctx, table, mustlink.GroupOptions{Precision: 0.5, Threshold: 1})
+		},
+		"threshold": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: -1})
+		},
+		"count": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Count: 61})
+		},
+		"neighbors": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Neighbors: -1})
+		},
+		"linkage": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Linkage: "ward"})
+		},
+		"links": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Links: other})
+		},
+		"keys": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1,
+				Distinct: make([]mustlink.Distinct, 1)})
+		},
+	} {
+		if g, err := f(); g != nil || !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err := m.Groups(canceled, table, mustlink.GroupOptions{Threshold: 1})
+	if err == nil || fault.IsInput(err) {
+		t.Errorf("canceled: error %v", err)
+	}
+}
