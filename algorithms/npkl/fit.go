@@ -168,9 +168,9 @@ const firstRank = 12
 // sweeps.
 const alive = 1e-4
 
-// descend minimizes by sweeps. With a smooth loss, it adds columns until the optimum is certified. The
-// hinge itself has as many as an optimum can need, and comes to rest where no single row can lower
-// the objective.
+// descend minimizes by sweeps. With a smooth loss, it adds columns until the optimum is certified.
+// The hinge itself has as many as an optimum can need, and comes to rest where no single row can
+// lower the objective.
 func (f *fit) descend(ctx context.Context, p *graphkernel.Problem) error {
 	bound, sharp := p.RankBound(), p.Sharp()
 	r := min(bound, firstRank)

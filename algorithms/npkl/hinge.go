@@ -35,10 +35,11 @@ func kinksBytes(r, maxLinks int) int64 {
 }
 
 // bend is update for the hinge itself: program (7) of the paper, whose dual is program (9). The
-// multiplier of a link is 0 where the loss is 0, w where it is a line, and between them at the kink.
-// The row goes to the minimizer for the present states, or on the way there to the lowest point. A
-// link whose kink is there is then held; it is released if its multiplier is out of range. This
-// ends after a few steps more than there are links at kinks, and in any case after a number of them.
+// multiplier of a link is 0 where the loss is 0, w where it is a line, and between them at the
+// kink. The row goes to the minimizer for the present states, or on the way there to the lowest
+// point. A link whose kink is there is then held; it is released if its multiplier is out of range.
+// This ends after a few steps more than there are links at kinks, and in any case after a number of
+// them.
 func (k *block) bend(v []float64, d float64, g []float64) {
 	n := k.kinks
 	n.held = n.held[:0]

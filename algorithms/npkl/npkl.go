@@ -60,10 +60,11 @@
 // relatively. That is so for hl, and for sl and shl if a link weighs more than 100 (C times its
 // weight).
 //
-// With plain=true, the fit is Algorithm 1 of the paper instead, for all losses: points without links
-// are eliminated (unless plan=full), and the rows move one by one to their minimizers, for hl to
-// those of program (7). Without a given rank, hl has the largest r with r(r+1)/2 at most the number of
-// links. It comes to rest where no row can improve while the others stay, without a certificate.
+// With plain=true, the fit is Algorithm 1 of the paper instead, for all losses: points without
+// links are eliminated (unless plan=full), and the rows move one by one to their minimizers, for hl
+// to those of program (7). Without a given rank, hl has the largest r with r(r+1)/2 at most the
+// number of links. It comes to rest where no row can improve while the others stay, without a
+// certificate.
 //
 // # New points
 //

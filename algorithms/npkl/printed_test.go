@@ -252,8 +252,8 @@ func TestPrinted(t *testing.T) {
 	})
 }
 
-// TestPrintedHinge: the sweeps with the hinge come to rest above the certified optimum, at rows none
-// of which can be improved, and say so.
+// TestPrintedHinge: the sweeps with the hinge come to rest above the certified optimum, at rows
+// none of which can be improved, and say so.
 func TestPrintedHinge(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 60, 3, 60, 4)
 	l := Learner{Params: DefaultParams()}

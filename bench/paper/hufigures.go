@@ -142,8 +142,8 @@ func huDescent(ctx context.Context, eng *engine.Engine, x points.Points, set *li
 		sweeps = huHingeSweeps
 	}
 	const never = 1e-300 // do the sweeps rest before
-	own, err := npkl.Learner{Params: huPlainParams(loss, c, set.Len(), never, sweeps), Seed: seed}.Fit(ctx, eng,
-		x, set)
+	params := huPlainParams(loss, c, set.Len(), never, sweeps)
+	own, err := npkl.Learner{Params: params, Seed: seed}.Fit(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
 	}
