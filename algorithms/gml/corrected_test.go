@@ -21,20 +21,13 @@ import (
 func byFormula(t *testing.T, m *Model, x *points.Dense) *mat.Dense {
 	t.Helper()
 	linked := logdetmetric.Supervision{Links: m.warm.Links, Triplets: m.warm.Triplets}.Linked()
-	at := logdetmetric.Positions(linked)
-	count := len(linked)
-	all, among, p := mat.NewDense(x.N, x.N, nil), mat.NewDense(count, count, nil), mat.NewDense(count, count,
-		nil)
+	all, among := mat.NewDense(x.N, x.N, nil), mat.NewDense(len(linked), len(linked), nil)
 	value := func(i, j int) float64 {
 		return m.about.Alpha * math.Exp(-points.SquaredDistance(x.Row(i), x.Row(j))/(2*m.sigma()*m.sigma()))
 	}
-	across := mat.NewDense(x.N, count, nil)
 	for i := range x.N {
 		for j := range x.N {
 			all.Set(i, j, value(i, j))
-		}
-		for b, j := range linked {
-			across.Set(i, b, value(i, j))
 		}
 	}
 	for a, i := range linked {
@@ -43,6 +36,18 @@ func byFormula(t *testing.T, m *Model, x *points.Dense) *mat.Dense {
 		}
 		among.Set(a, a, m.about.Alpha*(1+ridge))
 	}
+	across := mat.NewDense(x.N, len(linked), nil)
+	across.Apply(func(i, b int, _ float64) float64 { return value(i, linked[b]) }, across)
+	return moved(t, m, all, across, among)
+}
+
+// moved returns M - M_L (I + P M_LL)^-1 P M_L' for a matrix M of all points, its columns M_L of
+// those with links, and M_LL.
+func moved(t *testing.T, m *Model, all, across, among *mat.Dense) *mat.Dense {
+	t.Helper()
+	linked := logdetmetric.Supervision{Links: m.warm.Links, Triplets: m.warm.Triplets}.Linked()
+	at, count := logdetmetric.Positions(linked), len(linked)
+	p := mat.NewDense(count, count, nil)
 	add := func(i, j int, v float64) { p.Set(at[i], at[j], p.At(at[i], at[j])+v) }
 	for k, l := range slices.Concat(m.warm.Links.Must(), m.warm.Links.Cannot()) {
 		v := float64(l.Sign) * m.warm.Multipliers[k]

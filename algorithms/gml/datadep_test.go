@@ -12,6 +12,8 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -71,6 +73,65 @@ func TestTheta(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDataDepNewRows: kernel and distances of fitted models are, for training and new rows, those
+// of M = (S^-1 + V diag(theta) V')^-1 by this definition, changed by the multipliers of the links,
+// also after rounds that learn theta.
+func TestDataDepNewRows(t *testing.T) {
+	const n, fresh = 70, 30
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	x, labels, _ := enginetest.Rings(t, n+fresh, 2, 1)
+	train := points.Slice(x, 0, n).(*points.Dense)
+	for _, outer := range []int{1, 4} {
+		l := of(DataDep)
+		l.Params.Outer, l.Params.Dims = outer, 3
+		m := fittest.Fit[*Model](t, l, train, enginetest.Drawn(t, labels[:n], 20, 20, 1))
+		if learned := len(m.Trace()) > 1 && slices.Max(m.weights) > 0; learned != (outer > 1) {
+			t.Fatalf("%d rounds, theta %v", len(m.Trace()), m.weights)
+		}
+		b, err := begin(l.Params, l.Begin(eng, train, nil)).vectors(ctx, m.Kernel())
+		if err != nil {
+			t.Fatal(err)
+		}
+		gram, err := m.Kernel().Gram(ctx, eng, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// With s(x, y) of all rows, (S^-1 + U U')^-1 = S - S U (I + U'S U)^-1 U'S, where U has
+		// sqrt(theta_c) v_c on the training rows. What is learned on these has a ridge in S.
+		s, u := mat.NewDense(x.N, x.N, gram.Data), mat.NewDense(x.N, len(m.weights), nil)
+		for c, v := range m.weights {
+			for i := range n {
+				u.Set(i, c, math.Sqrt(v)*b.Vectors.At(c, i))
+			}
+		}
+		ridged := mat.DenseCopyOf(s)
+		for i := range n {
+			ridged.Set(i, i, ridged.At(i, i)*(1+ridge)) // a Gaussian kernel, 1 there
+		}
+		deformed := func(s, left, right *mat.Dense) *mat.Dense {
+			var lu, ur, inner, solved, out mat.Dense
+			lu.Mul(left, u)
+			ur.Mul(u.T(), right)
+			inner.Product(u.T(), ridged, u)
+			for c := range m.weights {
+				inner.Set(c, c, inner.At(c, c)+1)
+			}
+			if err := solved.Solve(&inner, &ur); err != nil {
+				t.Fatal(err)
+			}
+			out.Mul(&lu, &solved)
+			out.Sub(s, &out)
+			return &out
+		}
+		linked := logdetmetric.Supervision{Links: m.warm.Links}.Linked()
+		across, among := mat.NewDense(x.N, len(linked), nil), mat.NewDense(len(linked), len(linked), nil)
+		columns, whole := deformed(s, s, ridged), deformed(ridged, ridged, ridged)
+		across.Apply(func(i, b int, _ float64) float64 { return columns.At(i, linked[b]) }, across)
+		among.Apply(func(a, b int, _ float64) float64 { return whole.At(linked[a], linked[b]) }, among)
+		compareKernel(t, m, x, n, moved(t, m, deformed(s, s, s), across, among))
+	}
 }
 
 // TestDeformed checks that the family is the inverse of S^-1 + V diag(theta) V', and that the

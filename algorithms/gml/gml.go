@@ -118,7 +118,7 @@ var About = algorithms.About{
 	Name:  Method,
 	Title: "GML",
 	Summary: "geometry-aware metric learning: LogDet projections from a Gaussian kernel or a graph's " +
-		"spectrum, adapted if outer > 1",
+		"spectrum, which stays (outer=1) or is learned, too, as in the paper (outer=5)",
 	Paper:           "Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009",
 	DefaultKernel:   DefaultKernel,
 	UsesCannotLinks: true,
@@ -149,7 +149,7 @@ type Params struct {
 	FreeConstant bool `json:"free_constant" param:"free_constant" help:"true exempts constant eigenvectors from the order of the weights"`
 	// Nystrom's extension requires a graph of nearest neighbors and the basis of its Laplacian.
 	Extension Extension `json:"extension" param:"extension" default:"barycentric" choices:"barycentric,nystrom" help:"out-of-sample extension for prior=spectral"`
-	Outer     int       `json:"outer" param:"outer" default:"1" range:">= 1" help:"maximum number of rounds of kernel and prior"`
+	Outer     int       `json:"outer" param:"outer" default:"1" range:">= 1" help:"maximum number of rounds of kernel and prior; with 1 the prior stays, and the paper, with more, learns it"`
 	Tol       float64   `json:"tol" param:"tol" default:"0.01" range:"> 0" help:"relative duality gap, and change of a sweep, at which a round stops, and change at which the rounds do"`
 	MaxIter   int       `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of sweeps and Newton steps in a round"`
 	Dims      int       `json:"dims" param:"dims" default:"25" zero:"all" help:"columns of the embedding, the directions of largest variance, except for prior=spectral"`

@@ -167,6 +167,42 @@ func TestConverged(t *testing.T) {
 	})
 }
 
+// TestWidth: a round moves the width to where the slope of its objective vanishes, to a millionth.
+func TestWidth(t *testing.T) {
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	x, _, set := enginetest.Rings(t, 60, 15, 3)
+	l := of(RBF)
+	f := begin(l.Params, l.Begin(eng, x, set))
+	w := &width{fit: f, linked: f.targets.Linked(), base: kernel.Linear()}
+	a, err := w.begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.squared, err = w.base.SquaredDistances(ctx, eng, x.Select(w.linked)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.project(ctx, a); err != nil {
+		t.Fatal(err)
+	}
+	first := a.sigma
+	if err := w.improve(ctx, a); err != nil {
+		t.Fatal(err)
+	}
+	at := func(log float64) float64 {
+		v, _, err := w.profile(ctx, a.result.A, math.Exp(log))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	const h = 1e-4
+	s := math.Log(a.sigma)
+	slope, curve := (at(s+h)-at(s-h))/(2*h), (at(s+h)-2*at(s)+at(s-h))/(h*h)
+	if off := slope / curve; !(curve > 0) || math.Abs(off) > 2e-6 || a.sigma == first {
+		t.Errorf("the width %g, from %g, is off by %g relatively", a.sigma, first, off)
+	}
+}
+
 // TestObjective compares the last objective of the trace with its definition, for the spectral
 // prior: K = Y Y' for the coordinates Y, and M = V diag(alpha) V'. It does so after any number of
 // sweeps.

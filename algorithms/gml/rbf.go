@@ -260,10 +260,10 @@ func (w *width) profile(ctx context.Context, k blas.Matrix, sigma float64) (valu
 var golden = (math.Sqrt(5) - 1) / 2
 
 // reach is the largest factor by which the width may change in a round, and fine is the precision
-// of the width.
+// of its logarithm.
 const (
 	reach = 4.0
-	fine  = 1e-3
+	fine  = 1e-6
 )
 
 // improve replaces sigma and alpha by better ones for K, by a golden section in the logarithm of

@@ -11,9 +11,9 @@ import (
 )
 
 // block minimizes over one row of V: D |v|^2 / 2 + b'v + sum_j w_j/2 l(t_j v'v_j), for the smooth
-// losses l, whose second derivatives change only where a link changes its state. It has the memory
-// of one update, which does not grow with the square of the number of links at a point; only one
-// goroutine may use it.
+// losses l, whose second derivatives change only where a link changes its state, and for the hinge
+// itself. It has the memory of one update, which does not grow with the square of the number of
+// links at a point; only one goroutine may use it.
 type block struct {
 	free  bool // links that are more than satisfied are free
 	r     int
@@ -29,6 +29,7 @@ type block struct {
 	next  []float64 // r
 
 	pulled, old, sums []float64 // r, r and any number, for the caller
+	kinks             *kinks    // of the hinge itself, nil for the smooth losses
 }
 
 // state is where on its loss a link is.
@@ -38,6 +39,7 @@ const (
 	slack  state = iota // where the loss is 0
 	square              // where it is a square
 	line                // where it is a line
+	kink                // where the hinge has its kink
 )
 
 func newBlock(loss Loss, r, maxLinks int) *block {
@@ -72,7 +74,17 @@ func (k *block) load(pr *graphkernel.Problem, v blas.Matrix, i int) {
 		for j, lead := range pr.Soft.Lead[lo:hi] {
 			k.aim[j] += lead
 		}
+	} else if pr.Sharp() {
+		k.sharpen()
 	}
+}
+
+// sharpen makes the losses of the loaded links the hinge itself, w max(0, 1 - t v'v_j).
+func (k *block) sharpen() {
+	if k.kinks == nil {
+		k.kinks = newKinks(k.r)
+	}
+	clear(k.limit[:k.m])
 }
 
 func (k *block) row(j int) []float64 { return k.a[j*k.r : (j+1)*k.r] }
@@ -84,6 +96,8 @@ func (k *block) value(v []float64, d float64, g []float64) float64 {
 		s := k.aim[j] - k.t[j]*graphkernel.Dot(v, k.row(j))
 		switch {
 		case k.free && s <= 0:
+		case k.kinks != nil:
+			sum += k.w[j] * s
 		case s < k.limit[j]:
 			sum += k.w[j] / 2 * (s * s)
 		default:
@@ -116,6 +130,10 @@ func (k *block) update(v []float64, d float64, g []float64) {
 		for c := range v {
 			v[c] = g[c] / d
 		}
+		return
+	}
+	if k.kinks != nil {
+		k.bend(v, d, g)
 		return
 	}
 	if !k.free { // all links are on their squares, at any row
@@ -178,9 +196,7 @@ func (k *block) solve(v []float64, d float64, g []float64) {
 		case line:
 			f *= k.limit[j]
 		}
-		for c, a := range k.row(j) {
-			y[c] += f * a
-		}
+		axpy(f, k.row(j), y)
 	}
 	if count >= k.r {
 		k.direct(v, d)
@@ -208,9 +224,7 @@ func (k *block) solve(v []float64, d float64, g []float64) {
 	copy(v, y)
 	for j := range k.m {
 		if k.state[j] == square {
-			for c, a := range k.row(j) {
-				v[c] -= x[at] * a
-			}
+			axpy(-x[at], k.row(j), v)
 			at++
 		}
 	}

@@ -129,7 +129,11 @@ func (f *fit) objective() float64 {
 // combines, a few more copies, and a block for each worker.
 func (f *fit) price(p *graphkernel.Problem, r int) error {
 	most := mostLinks(p)
-	need := (2*window+6)*engine.MatrixBytes(p.Len(), r) + int64(f.Eng.Workers())*blockBytes(r, most)
+	block := blockBytes(r, most)
+	if p.Sharp() {
+		block += kinksBytes(r, most)
+	}
+	need := (2*window+6)*engine.MatrixBytes(p.Len(), r) + int64(f.Eng.Workers())*block
 	return f.Eng.Check(fmt.Sprintf("npkl in %d dimensions, with up to %d links at a point", r, most), need,
 		"use a lower rank, fewer points or fewer links")
 }
@@ -142,8 +146,8 @@ func (f *fit) minimize(ctx context.Context, p *graphkernel.Problem) error {
 	if f.vanishes {
 		return f.vanish(ctx, p)
 	}
-	find := f.minimizeSmooth
-	if stiff(p) {
+	find := f.descend
+	if stiff(p) && !f.Params.Plain {
 		find = f.approach
 	}
 	if err := find(ctx, p); err != nil {
@@ -164,10 +168,15 @@ const firstRank = 12
 // sweeps.
 const alive = 1e-4
 
-// minimizeSmooth minimizes with a smooth loss and adds columns until the optimum is certified.
-func (f *fit) minimizeSmooth(ctx context.Context, p *graphkernel.Problem) error {
-	bound := p.RankBound()
+// descend minimizes by sweeps. With a smooth loss, it adds columns until the optimum is certified.
+// The hinge itself has as many as an optimum can need, and comes to rest where no single row can
+// lower the objective.
+func (f *fit) descend(ctx context.Context, p *graphkernel.Problem) error {
+	bound, sharp := p.RankBound(), p.Sharp()
 	r := min(bound, firstRank)
+	if sharp {
+		r = bound
+	}
 	if f.Params.Rank > 0 {
 		r = min(f.Params.Rank, p.Len())
 	}
@@ -184,7 +193,7 @@ func (f *fit) minimizeSmooth(ctx context.Context, p *graphkernel.Problem) error 
 		if err := f.settle(ctx, tol); err != nil {
 			return err
 		}
-		if f.gap = math.NaN(); !f.converged {
+		if f.gap = math.NaN(); !f.converged || sharp {
 			return nil
 		}
 		low, err := f.certify(ctx)
@@ -209,7 +218,7 @@ func (f *fit) minimizeSmooth(ctx context.Context, p *graphkernel.Problem) error 
 
 // settle sweeps until convergence, and drops axes that have vanished, unless the rank is fixed.
 func (f *fit) settle(ctx context.Context, tol float64) (err error) {
-	if f.Params.Rank > 0 {
+	if f.Params.Rank > 0 || f.d.Sharp() {
 		f.converged, err = f.d.settle(ctx, tol, f.Params.MaxIter, f.sweeping)
 		return err
 	}
@@ -413,6 +422,8 @@ func (f *fit) message() string {
 	case !math.IsNaN(f.gap):
 		return fmt.Sprintf("a stationary point of rank %d, at most %.2g above the optimum: a larger rank "+
 			"may be better", f.d.v.Cols, f.gap)
+	case f.d.Sharp():
+		return "no row can improve while the others stay, which may be above the optimum: plain=false finds it"
 	}
 	return ""
 }

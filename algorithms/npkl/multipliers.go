@@ -53,7 +53,7 @@ const firm, firmest, spare = 60, 3, 4
 func (f *fit) approach(ctx context.Context, p *graphkernel.Problem) error {
 	s := &ascent{fit: f, p: p, target: 10 * f.Params.Tol, growth: 1, tol: 100 * f.Params.Tol,
 		apart: math.Inf(1)}
-	err := f.minimizeSmooth(ctx, p.Soften(make(graphkernel.Multipliers, len(p.To)), s.growth, firm))
+	err := f.descend(ctx, p.Soften(make(graphkernel.Multipliers, len(p.To)), s.growth, firm))
 	f.converged, f.certified, f.gap = false, false, math.NaN()
 	for round := 0; err == nil; round++ {
 		var b graphkernel.Multipliers

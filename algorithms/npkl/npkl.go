@@ -60,6 +60,12 @@
 // relatively. That is so for hl, and for sl and shl if a link weighs more than 100 (C times its
 // weight).
 //
+// With plain=true, the fit is Algorithm 1 of the paper instead, for all losses: points without
+// links are eliminated (unless plan=full), and the rows move one by one to their minimizers, for hl
+// to those of program (7). Without a given rank, hl has the largest r with r(r+1)/2 at most the
+// number of links. It comes to rest where no row can improve while the others stay, without a
+// certificate.
+//
 // # New points
 //
 // The paper has no out-of-sample extension. By default, new points get their coordinates by kernel
@@ -160,7 +166,7 @@ type Params struct {
 	Neighborhood `default:"neighbors=5"`
 	Plan         Plan      `json:"plan" param:"plan" default:"auto" choices:"auto (the cheaper),full (all points),reduced (points with links)" help:"rows that the sweeps update"`
 	Extension    Extension `json:"extension" param:"extension" default:"ridge" choices:"ridge (regression),graph (nearest neighbors)" help:"coordinates of new points"`
-	Plain        bool      `json:"plain,omitempty" param:"plain" help:"true turns extrapolation off, as the paper does for sl and shl"`
+	Plain        bool      `json:"plain,omitempty" param:"plain" help:"true runs the paper's sweeps as printed: without extrapolation, and without multipliers for hl and large C"`
 	// Tol is compared with the relative change of V in a sweep, and with the square root of the
 	// relative change of the objective.
 	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"the fit stops when a sweep changes the coordinates by less than this, relatively"`

@@ -232,6 +232,7 @@ func TestMonotone(t *testing.T) {
 			rapid.IntRange(5, 40).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
+		l.Params.Plain = rapid.Bool().Draw(t, "plain")
 		l.Params.Rank, l.Params.C = rapid.IntRange(1, 6).Draw(t, "rank"),
 			rapid.SampledFrom([]float64{0.5, 1, 10}).Draw(t, "C")
 		trace := fittest.Fit[*Model](t, l, x, set).Trace()
@@ -246,7 +247,8 @@ func TestMonotone(t *testing.T) {
 // TestBlockIsMinimal checks that each update is the minimizer over its row: no small move in any
 // direction gives a lower value. The losses are a square, half a square, and half a square that
 // continues as a line, with any targets, as in rounds of multipliers; steps that are shortened lead
-// to the same row. Sometimes a point has many more links than there are dimensions.
+// to the same row. The hinge itself has no such steps. Sometimes a point has many more links than
+// there are dimensions, and sometimes other ends of its links coincide.
 func TestBlockIsMinimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -255,6 +257,7 @@ func TestBlockIsMinimal(t *testing.T) {
 		loss := rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
 		k := newBlock(loss, r, max(m, 1))
 		k.m = m
+		sharp, few := loss == Hinge && rapid.Bool().Draw(t, "sharp"), rapid.Bool().Draw(t, "few ends")
 		for j := range m {
 			k.t[j], k.w[j] = float64(2*rng.IntN(2)-1), math.Pow(10, 3*rng.Float64()-1)
 			k.aim[j], k.limit[j] = 1+rng.Float64(), math.Inf(1)
@@ -264,6 +267,15 @@ func TestBlockIsMinimal(t *testing.T) {
 			for c := range r {
 				k.a[j*r+c] = rng.NormFloat64()
 			}
+			if few && j > 1 {
+				copy(k.row(j), k.row(j%2))
+			}
+			if sharp {
+				k.aim[j] = 1
+			}
+		}
+		if sharp {
+			k.sharpen()
 		}
 		g, v, d := make([]float64, r), make([]float64, r), 0.5+rng.Float64()
 		for c := range r {
@@ -276,6 +288,8 @@ func TestBlockIsMinimal(t *testing.T) {
 				switch {
 				case loss == Square:
 					sum += k.w[j] / 2 * f * f
+				case sharp:
+					sum += k.w[j] * max(0, f)
 				case f > k.limit[j]:
 					sum += k.w[j] / 2 * (f*f - (f-k.limit[j])*(f-k.limit[j]))
 				default:
@@ -285,9 +299,13 @@ func TestBlockIsMinimal(t *testing.T) {
 			return sum
 		}
 		other := slices.Clone(v)
-		k.descend(other, d, g)
 		k.update(v, d, g)
 		best := value(v)
+		if !sharp {
+			k.descend(other, d, g)
+		} else {
+			copy(other, v)
+		}
 		if f := value(other); math.Abs(f-best) > 1e-10*(1+math.Abs(best)) {
 			t.Fatalf("%s: the value is %.15g after whole steps, %.15g after shortened ones", loss, best, f)
 		}

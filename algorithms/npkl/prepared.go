@@ -84,10 +84,10 @@ const sweepsGuess = 100
 // reduces reports whether the plan is to eliminate the points without links. Costs are counted in
 // reads of a matrix entry: an entry of a sparse graph takes four times as long, a multiplication in
 // a large matrix an eighth, and a solution by conjugate gradients some 25 products with the graph,
-// for many right-hand sides at a time.
+// for many right-hand sides at a time. The paper's algorithm always eliminates them.
 func (f *fit) reduces(p *graphkernel.Problem) bool {
-	if f.Params.Plan != Cheapest {
-		return f.Params.Plan == Boundary
+	if f.Params.Plan != Cheapest || f.Params.Plain {
+		return f.Params.Plan != Whole
 	}
 	entries, l := float64(p.N.Entries()), float64(len(p.Boundary()))
 	u := float64(p.Len()) - l

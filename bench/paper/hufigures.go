@@ -57,7 +57,7 @@ func huFigure1() Figure {
 			"The paper's Algorithm 1 with the hinge (HL), the squared hinge (SHL) and the square loss " +
 				"(SL): the points without links are eliminated; rank r, the largest with r(r+1)/2 at most " +
 				"the number of " +
-				"pairs; start rand(r, l).",
+				"pairs; start rand(r, l), divided by the root of r. This is npkl with plain=true.",
 			"The SDP solver: an interior-point method (npk) with a duality gap of at most 1e-9, relatively.",
 			fmt.Sprintf("A curve has converged where its objective is within %g %% of its last one. The "+
 				"square losses end 1e-8 above the SDP solver, the hinge after %d sweeps.", 100*huReached,
@@ -65,7 +65,7 @@ func huFigure1() Figure {
 		},
 		Differences: []string{
 			"The pairs that the paper drew, and what it calls converged, are not known.",
-			"npkl itself solves the hinge another way, by multipliers, down to a certified optimum.",
+			"npkl's default solves the hinge another way, by multipliers, down to a certified optimum.",
 		},
 		Compared: huConverges,
 		Claims:   huConvergence,
@@ -137,15 +137,14 @@ func huFlat(above []float64) int {
 // relatively: until that is less than the solver's precision, or to the last sweep.
 func huDescent(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, loss npkl.Loss,
 	c float64, seed uint64) ([]float64, error) {
-	h, err := newHuBlocks(ctx, eng, x, set, loss, c, seed)
-	if err != nil {
-		return nil, err
-	}
 	sweeps := huSmoothSweeps
 	if loss == npkl.Hinge {
 		sweeps = huHingeSweeps
 	}
-	if err := h.run(ctx, 0, sweeps); err != nil {
+	const never = 1e-300 // do the sweeps rest before
+	params := huPlainParams(loss, c, set.Len(), never, sweeps)
+	own, err := npkl.Learner{Params: params, Seed: seed}.Fit(ctx, eng, x, set)
+	if err != nil {
 		return nil, err
 	}
 	p := param.Default[nonlinear.NPK]()
@@ -156,7 +155,7 @@ func huDescent(ctx context.Context, eng *engine.Engine, x points.Points, set *li
 	}
 	optimum := m.(*nonlinear.NPKModel).Objective()
 	var above []float64
-	for _, v := range h.trace {
+	for _, v := range own.(*npkl.Model).Trace() {
 		if v-optimum < huPrecise*optimum {
 			break
 		}

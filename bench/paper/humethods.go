@@ -75,33 +75,24 @@ func huSimpleNPKL(name string, loss npkl.Loss, delta func(c float64) float64) hu
 	})
 }
 
-// huSmooth is BCDNPKL with a square loss: package npkl with the paper's settings.
-func huSmooth(name string, loss npkl.Loss) huMethod {
+// huPlain is BCDNPKL: package npkl with the paper's settings.
+func huPlain(name string, loss npkl.Loss) huMethod {
 	return huLearned(name, func(c float64, seed uint64, links int) algorithms.Learner {
-		p := npkl.DefaultParams()
-		p.Loss, p.C, p.Delta, p.Neighbors, p.Extension = loss, c, huDelta(c), huNeighbors, npkl.FromGraph
-		p.Plain, p.Plan, p.Rank, p.Tol, p.MaxIter = true, npkl.Boundary, huRank(links), huStill, huSweeps
-		return npkl.Learner{Params: p, Seed: seed}
+		return npkl.Learner{Params: huPlainParams(loss, c, links, huStill, huSweeps), Seed: seed}
 	})
 }
 
-// huHinge is BCDNPKL with the hinge by Algorithm 1 as printed, which stops at kinks.
-func huHinge() huMethod {
-	return huMethod{name: "HL, Algorithm 1",
-		fit: func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64,
-			seed uint64) (blas.Matrix, error) {
-			h, err := newHuBlocks(ctx, eng, x, set, npkl.Hinge, c, seed)
-			if err != nil {
-				return blas.Matrix{}, err
-			}
-			err = h.run(ctx, huStill, huSweeps)
-			return h.coordinates(), err
-		}}
+// huPlainParams are the parameters of the paper's sweeps.
+func huPlainParams(loss npkl.Loss, c float64, links int, tol float64, sweeps int) npkl.Params {
+	p := npkl.DefaultParams()
+	p.Loss, p.C, p.Delta, p.Neighbors, p.Extension = loss, c, huDelta(c), huNeighbors, npkl.FromGraph
+	p.Plain, p.Plan, p.Rank, p.Tol, p.MaxIter = true, npkl.Boundary, huRank(links), tol, sweeps
+	return p
 }
 
-// huCertified is the optimum of the hinge, as in Tables 4 and 5.
+// huCertified is the optimum of the hinge.
 func huCertified() huMethod {
-	return huLearned(huHL, func(c float64, seed uint64, _ int) algorithms.Learner {
+	return huLearned("HL, optimum", func(c float64, seed uint64, _ int) algorithms.Learner {
 		return huNPKL(npkl.Hinge).learner(npkl.DefaultParams().Neighborhood, kernel.Spec{}, c, seed)
 	})
 }
@@ -120,13 +111,13 @@ const huLinear = "SimpleNPKL+LL"
 func huPrinted() []huMethod {
 	return []huMethod{
 		huITML(), huNPK(), huSDPLR("SDPLR", huDelta), huSimpleNPKL(huSimply, npkl.SquaredHinge, huDelta),
-		huCertified(), huSmooth(huSHL, npkl.SquaredHinge), huSmooth(huSL, npkl.Square),
+		huPlain(huHL, npkl.Hinge), huPlain(huSHL, npkl.SquaredHinge), huPlain(huSL, npkl.Square),
 	}
 }
 
 // huTuned are all methods whose weight of the links is chosen.
 func huTuned() []huMethod {
-	return append(huPrinted(), huHinge(), huSDPLR("SDPLR, delta = 0.001", huFixed),
+	return append(huPrinted(), huCertified(), huSDPLR("SDPLR, delta = 0.001", huFixed),
 		huSimpleNPKL(huSimply+", delta = 0.001", npkl.SquaredHinge, huFixed),
 		huSimpleNPKL(huLinear, nonlinear.SimpleNPKLLinear, huDelta))
 }

@@ -34,7 +34,7 @@ type huTimes struct {
 	sizes         []int
 	many, several int    // up to these sizes six trials and three, above them one
 	simple        [2]int // SimpleNPKL on the sparse graph and on the dense one
-	hinge         [2]int // the hinge
+	hinge         [2]int // the optimum of the hinge
 }
 
 // huAdultHalf is half the number of pairs of n points: 0.6 n, rounded up, by which all the printed
@@ -78,7 +78,7 @@ func huTable5() Figure {
 			fmt.Sprintf("Trials with other pairs: six up to %d points, three up to %d, one above; "+
 				"SimpleNPKL and its speedups: one.", h.many, h.several),
 			fmt.Sprintf("SimpleNPKL runs up to %d points on the sparse graph and up to %d on the dense "+
-				"one, the hinge up to %d and %d. The rest was not run: a fit takes more than a minute.",
+				"one, the optimum of the hinge up to %d and %d. The rest was not run: a fit takes more than a minute.",
 				h.simple[0],
 				h.simple[1], h.hinge[0], h.hinge[1]),
 		}, huMethodSetup()...),
@@ -97,7 +97,7 @@ func huTable5() Figure {
 }
 
 // methods are the methods of Table 5; a row holds the number of its method.
-func (huTimes) methods() []string { return append(huPrintedMethods(), huBest) }
+func (huTimes) methods() []string { return huComputed() }
 
 // huFit is one fit of Table 5.
 type huFit struct{ graph, method, trial int }
@@ -120,7 +120,7 @@ func (h huTimes) fits(n, graph int) []huFit {
 			if count = 1; n > h.simple[graph] {
 				continue
 			}
-		case huHL:
+		case huBestHL:
 			if n > h.hinge[graph] {
 				continue
 			}

@@ -9,7 +9,10 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/itml"
 	"github.com/mustlink/mustlink/algorithms/gml"
 	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/blas"
@@ -32,7 +35,7 @@ const (
 )
 
 // luSameLight is the search for the image of the other subject under the same light.
-func luSameLight() luSearch { return luSearch{"same light", 0, false, []int{1, 3, 5, 10}} }
+func luSameLight() luSearch { return luSearch{"same light", 0, false, false, []int{1, 3, 5, 10}} }
 
 // luAligned is the share of the images whose match must be among the nearest 10 of the other
 // subject's 64 for the two sets of images to be aligned.
@@ -188,7 +191,7 @@ func drawLuFaces(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawi
 func (a *alignment) face(ctx context.Context, eng *engine.Engine, set *links.Set,
 	system int) (y blas.Matrix, err error) {
 	if system > luRounds {
-		y, err = a.itml(ctx, eng, set, 1)
+		y, err = a.itml(ctx, eng, set, itml.DefaultParams(), 1)
 	} else {
 		y, err = a.learned(ctx, eng, set, system)
 	}
@@ -266,13 +269,18 @@ func ofObjects(ctx context.Context, eng *engine.Engine, d *dataset.Data, objects
 		a.images = len(rows) - before
 	}
 	a.x = x.Select(rows).(*points.Dense)
-	near, err := graph.Nearest(ctx, eng, kernel.Linear(), a.x, luNear)
+	return a, a.connect(ctx, eng, luNear, seed)
+}
+
+// connect computes the basis, of a graph of so many nearest neighbors.
+func (a *alignment) connect(ctx context.Context, eng *engine.Engine, count int, seed uint64) error {
+	near, err := graph.Nearest(ctx, eng, kernel.Linear(), a.x, count)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	a.basis, err = operator.LaplacianEigenpairs(ctx, eng, near.Adjacency(graph.Union, graph.Binary), false,
 		luRank, operator.EigenOptions{Tolerance: 1e-8, Seed: seed})
-	return a, err
+	return err
 }
 
 // draw returns must-links between matching images of different objects.
@@ -314,6 +322,13 @@ func (a *alignment) fitted(ctx context.Context, eng *engine.Engine, set *links.S
 // among the k nearest of those that are searched, as the mean over all images.
 func (a *alignment) recall(y blas.Matrix, s luSearch) []float64 {
 	out := make([]float64, len(s.cutoffs))
+	if s.unit {
+		y = y.Clone()
+		for i := range y.Rows {
+			row := y.Row(i)
+			floats.Scale(1/floats.Norm(row, 2), row)
+		}
+	}
 	type candidate struct {
 		squared float64
 		alike   int

@@ -160,7 +160,7 @@ func TestRecallOfSimilar(t *testing.T) {
 		y.Set(i, 2, 10*float64(i/images))
 	}
 	a, similar := &alignment{objects: 2, images: images},
-		luSearch{"", 1, true, []int{1, 2, images - 1, images + 2}}
+		luSearch{"", 1, true, false, []int{1, 2, images - 1, images + 2}}
 	if got := a.recall(y, similar); !slices.Equal(rounded(got), []float64{0.2, 0.4, 0.4, 1}) {
 		t.Errorf("recall %v where circles are apart", got)
 	}

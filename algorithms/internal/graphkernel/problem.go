@@ -121,6 +121,9 @@ func (l Loss) Slope(f float64) float64 {
 	return 1
 }
 
+// Sharp reports whether the losses have kinks.
+func (p *Problem) Sharp() bool { return p.Loss == Hinge && p.Soft == nil }
+
 // objectiveRows is the number of points that one task processes.
 const objectiveRows = 1024
 

@@ -407,7 +407,8 @@ class NPKL(MetricLearner):
     extension : {"ridge", "graph"}, default="ridge"
         Coordinates of new points: "ridge" (regression) or "graph" (nearest neighbors).
     plain : bool, default=False
-        True turns extrapolation off, as the paper does for sl and shl.
+        True runs the paper's sweeps as printed: without extrapolation, and without multipliers for
+        hl and large C.
     tol : float, default=1e-05
         The fit stops when a sweep changes the coordinates by less than this, relatively. Range:
         > 0.
@@ -703,7 +704,7 @@ class LLERatio(MetricLearner):
 
 class GML(MetricLearner):
     """Geometry-aware metric learning: LogDet projections from a Gaussian kernel or a graph's
-    spectrum, adapted if outer > 1.
+    spectrum, which stays (outer=1) or is learned, too, as in the paper (outer=5).
 
     Source: Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009.
 
@@ -756,7 +757,8 @@ class GML(MetricLearner):
     extension : {"barycentric", "nystrom"}, default="barycentric"
         Out-of-sample extension for prior="spectral": "barycentric" or "nystrom".
     outer : int, default=1
-        Maximum number of rounds of kernel and prior. Range: >= 1.
+        Maximum number of rounds of kernel and prior; with 1 the prior stays, and the paper, with
+        more, learns it. Range: >= 1.
     tol : float, default=0.01
         Relative duality gap, and change of a sweep, at which a round stops, and change at which the
         rounds do. Range: > 0.
