@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -193,19 +194,23 @@ func TestCheck(t *testing.T) {
 		a   *sparse.Matrix
 		row int
 		col string
+		msg string
 	}{
 		"asymmetric": {&sparse.Matrix{Rows: 2, Cols: 2, Start: []int{0, 1, 2}, Col: []int32{1, 0},
-			Val: []float64{1, 2}}, 0, "1"},
+			Val: []float64{1, 2}}, 0, "1", "want a symmetric matrix"},
 		"one way": {&sparse.Matrix{Rows: 2, Cols: 2, Start: []int{0, 0, 1}, Col: []int32{0},
-			Val: []float64{2}}, 1, "0"},
+			Val: []float64{2}}, 1, "0", "want a symmetric matrix"},
 		"negative": {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0},
-			Val: []float64{-1}}, 0, "0"},
+			Val: []float64{-1}}, 0, "0", "weight -1: want a finite number"},
 		"NaN": {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0},
-			Val: []float64{math.NaN()}}, 0, "0"},
+			Val: []float64{math.NaN()}}, 0, "0", "weight NaN: want a finite number"},
+		"infinite": {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0},
+			Val: []float64{math.Inf(1)}}, 0, "0", "weight +Inf: want a finite number"},
 	} {
 		_, err := graph.Laplacian(c.a, false)
-		if d, ok := errors.AsType[*fault.DataError](err); !ok || d.Row != c.row || d.Column != c.col {
-			t.Errorf("%s: %v: want a DataError at row %d, column %s", what, err, c.row, c.col)
+		if d, ok := errors.AsType[*fault.DataError](err); !ok || d.Row != c.row || d.Column != c.col ||
+			!strings.Contains(err.Error(), c.msg) {
+			t.Errorf("%s: %v: want a DataError at row %d, column %s, with %q", what, err, c.row, c.col, c.msg)
 		}
 	}
 	if _, err := graph.Laplacian(&sparse.Matrix{Rows: 1, Cols: 2, Start: []int{0, 0}},
