@@ -178,6 +178,7 @@ func offset(t testing.TB, columns [][2]float64, n int) problem {
 
 // TestOffsetRuntime compares graphs of every method with Embed on numbers far from zero.
 func TestOffsetRuntime(t *testing.T) {
+	t.Parallel()
 	r := newRuntime(t)
 	for name, columns := range offsets {
 		p := offset(t, columns, 90)

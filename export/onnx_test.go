@@ -3,7 +3,9 @@ package export_test
 import (
 	"bytes"
 	"context"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,6 +159,7 @@ var refused = [][2]string{
 
 // TestRuntime compares graphs of every method, evaluated by onnxruntime, with Embed.
 func TestRuntime(t *testing.T) {
+	t.Parallel()
 	r := newRuntime(t)
 	p := newProblem(t, 240, 6)
 	rows := table(t, p.rows)
@@ -173,6 +176,48 @@ func TestRuntime(t *testing.T) {
 	}
 	r.addSparse(p)
 	r.compare()
+}
+
+// TestEqualRowsRuntime: training rows that are equal get the mean of their coordinates.
+func TestEqualRowsRuntime(t *testing.T) {
+	r := newRuntime(t)
+	p := newProblem(t, 60, 4)
+	for i := range 30 { // of the same class
+		copy(p.train[30+i], p.train[i])
+	}
+	rows := table(t, p.rows)
+	for _, method := range []string{"npkl", "blend"} {
+		m := p.fit(t, method)
+		r.add(method+" equal rows", m, export.Double, p.rows, nil, embed(t, m, rows))
+	}
+	r.compare()
+}
+
+// TestGapRuntime: without imputation a gap gives coordinates that are no numbers, and other rows
+// keep theirs.
+func TestGapRuntime(t *testing.T) {
+	t.Parallel()
+	p := newProblem(t, 60, 4)
+	for _, c := range exportable {
+		m := p.fit(t, c[0], c[1:]...)
+		var file bytes.Buffer
+		if _, err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		rows := [][]float64{slices.Clone(p.rows[0]), p.rows[1]}
+		rows[0][1] = math.NaN()
+		got, err := evaluate(file.Bytes(), export.Double, rows, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dims := m.Dim()
+		want := embed(t, m, table(t, rows[1:]))
+		for k, v := range got {
+			if i := k / dims; i == 0 && v == v || i == 1 && !(math.Abs(v-want.At(0, k%dims)) <= 1e-6) {
+				t.Errorf("%v: coordinate %d of row %d is %g", c, k%dims, i, v)
+			}
+		}
+	}
 }
 
 // addSparse adds models of sparse rows, which are dense in graphs, one of them with the tf-idf.

@@ -157,6 +157,7 @@ func inputsOf(t testing.TB, m *mustlink.Model, path string) (x [][]float64, text
 
 // TestPreparedRuntime compares graphs with the preparation of mixed tables with Embed.
 func TestPreparedRuntime(t *testing.T) {
+	t.Parallel()
 	r := newRuntime(t)
 	for name, by := range preparings {
 		for _, method := range []string{"itml", "krca"} {
