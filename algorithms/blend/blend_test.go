@@ -212,6 +212,31 @@ func TestAddLinks(t *testing.T) {
 	}
 }
 
+// TestStatus: a blend has converged if all of its stages have.
+func TestStatus(t *testing.T) {
+	for _, c := range []struct{ first, second bool }{{true, true}, {true, false}, {false, true}} {
+		b := &builder{fit: &learner.Fit{}}
+		for _, converged := range []bool{c.first, c.second} {
+			b.stages = append(b.stages, stage{Model: ended{status: algorithms.Status{Converged: converged,
+				Iterations: 3, Notices: []string{"a notice"}}}})
+		}
+		got := b.status()
+		if got.Converged != (c.first && c.second) || got.Iterations != 6 || len(b.fit.Notices) != 2 ||
+			b.fit.Notices[0] != "ended: a notice" {
+			t.Errorf("%v: status %+v, notices %q", c, got, b.fit.Notices)
+		}
+	}
+}
+
+// ended is a model that only has a status.
+type ended struct {
+	algorithms.Model
+	status algorithms.Status
+}
+
+func (e ended) Status() algorithms.Status { return e.status }
+func (e ended) Method() string            { return "ended" }
+
 // TestWeight: the weight of gml falls with the number of links.
 func TestWeight(t *testing.T) {
 	x, labels, _ := enginetest.Blobs(t, 40, 3, 5, 2)

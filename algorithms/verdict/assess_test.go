@@ -208,6 +208,9 @@ func TestCurve(t *testing.T) {
 			t.Errorf("steps %+v: want ever more links", c.Steps)
 		}
 	}
+	if last := c.Steps[len(c.Steps)-1].Links; last > set.Len() || c.Steps[0].Links < 1 {
+		t.Errorf("steps %+v: want from 1 to %d links", c.Steps, set.Len())
+	}
 	if before := c.Steps[len(c.Steps)-2].AUC; math.Abs(before+c.Gain-v.AUC) > 1e-15 ||
 		c.Saturated() != (c.Gain <= c.GainError) {
 		t.Errorf("the last doubling gained %v of %+v", c.Gain, c.Steps)

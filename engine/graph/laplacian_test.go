@@ -327,7 +327,7 @@ func TestGeodesicsAgreeWithFloydWarshall(t *testing.T) {
 	})
 }
 
-// Results are bit-identical for any number of workers, with lengths that round.
+// Results are bit-identical for any number of workers and both ways, with lengths that round.
 func TestGeodesicsDoNotDependOnWorkers(t *testing.T) {
 	edges := make([][]float64, 200)
 	for i := range edges {
@@ -343,6 +343,13 @@ func TestGeodesicsDoNotDependOnWorkers(t *testing.T) {
 		d, err := graph.Geodesics(context.Background(), enginetest.New(t, workers), weighted(edges))
 		if err != nil {
 			t.Fatal(err)
+		}
+		for i := range edges {
+			for j := range i {
+				if d.At(i, j) != d.At(j, i) {
+					t.Fatalf("from %d to %d it is %v, and back %v", i, j, d.At(i, j), d.At(j, i))
+				}
+			}
 		}
 		if first == nil {
 			first = d.Data

@@ -138,6 +138,62 @@ func TestWithin(t *testing.T) {
 	}
 }
 
+// NearestRows is the search of the linear kernel, and by differences where squared lengths overflow:
+// then rows that are moved by a power of two have the same neighbors.
+func TestNearestRows(t *testing.T) {
+	linear, eng, rng := enginetest.Kernel(t, "linear"), enginetest.New(t, 2), rand.New(rand.NewPCG(5, 6))
+	draw := func(n int, scale float64) *points.Dense {
+		x := &points.Dense{N: n, D: 3}
+		for range n * x.D {
+			x.Data = append(x.Data, scale*float64(rng.IntN(40)))
+		}
+		return x
+	}
+	x, y := draw(150, 1), draw(70, 1)
+	large := func(p *points.Dense) *points.Dense {
+		out := &points.Dense{N: p.N, D: p.D}
+		for _, v := range p.Data {
+			out.Data = append(out.Data, v*0x1p505+0x1p515) // squared lengths overflow, differences do not
+		}
+		return out
+	}
+	within, err := graph.Nearest(t.Context(), eng, linear, x, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	between, err := graph.NearestBetween(t.Context(), eng, linear, x, y, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		x, y *points.Dense
+		want *graph.Neighbors
+		unit float64
+	}{
+		"within":         {x, nil, within, 1},
+		"between":        {x, y, between, 1},
+		"large, within":  {large(x), nil, within, 0x1p1010},
+		"large, between": {large(x), large(y), between, 0x1p1010},
+	} {
+		got, err := graph.NearestRows(t.Context(), eng, c.x, c.y, 4)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for i := range c.x.N {
+			index, squared := got.Of(i)
+			want, distances := c.want.Of(i)
+			if !slices.Equal(index, want) {
+				t.Fatalf("%s: point %d has %v: want %v", name, i, index, want)
+			}
+			for k, v := range squared {
+				if v != distances[k]*c.unit {
+					t.Fatalf("%s: point %d at %v: want %v", name, i, v, distances[k]*c.unit)
+				}
+			}
+		}
+	}
+}
+
 // Between a set and itself, the nearest point is the point or an equal one with a lower index, and
 // the rest are its neighbors.
 func TestNearestBetween(t *testing.T) {
