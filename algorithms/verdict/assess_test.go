@@ -208,12 +208,17 @@ func TestCurve(t *testing.T) {
 			t.Errorf("steps %+v: want ever more links", c.Steps)
 		}
 	}
-	if last := c.Steps[len(c.Steps)-1].Links; last > set.Len() || c.Steps[0].Links < 1 {
-		t.Errorf("steps %+v: want from 1 to %d links", c.Steps, set.Len())
-	}
 	if before := c.Steps[len(c.Steps)-2].AUC; math.Abs(before+c.Gain-v.AUC) > 1e-15 ||
 		c.Saturated() != (c.Gain <= c.GainError) {
 		t.Errorf("the last doubling gained %v of %+v", c.Gain, c.Steps)
+	}
+	if c, err = verdict.Grow(t.Context(), enginetest.New(t, 2), learner(t, "rca"), x, set,
+		verdict.Options{Folds: 5}); err != nil {
+		t.Fatal(err)
+	}
+	if v := judged(t, "rca", x, set, 5); v.Fits < 3 || c.Steps[0].Links < 1 ||
+		c.Steps[len(c.Steps)-1].Links > set.Len() {
+		t.Errorf("steps %+v of %d fits: want means of 1 to %d links", c.Steps, v.Fits, set.Len())
 	}
 	few, err := verdict.Grow(t.Context(), enginetest.New(t, 2), learner(t, "lleratio"), x,
 		enginetest.Drawn(t, labels, 2, 2, 4), o)

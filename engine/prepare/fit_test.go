@@ -416,6 +416,14 @@ func TestConstantsOnly(t *testing.T) {
 	}
 }
 
+// TestOneNumber: one column of numbers has no other whose unit it could share, and is scaled.
+func TestOneNumber(t *testing.T) {
+	_, columns := fit(t, mixed(values("a", 2, 9, 4)), prepare.Options{})
+	if !strings.HasSuffix(columns[0].Does, "standardized") {
+		t.Errorf("column %+v: want it standardized", columns[0])
+	}
+}
+
 // TestKindsByNameAndPattern: a name goes before a pattern, and a longer pattern before a shorter one.
 func TestKindsByNameAndPattern(t *testing.T) {
 	x := mixed(values("age", 1, 2, 5), values("area", 3, 1, 2), values("b", 4, 9, 1))
