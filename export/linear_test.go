@@ -118,6 +118,8 @@ func TestNotLinear(t *testing.T) {
 		`dialect is "oracle": want one of postgres`: export.SQL(&bytes.Buffer{},
 			p.fit(t, "rca"), "oracle", export.Limits{}),
 		`precision is "half"`: onnxError(p.fit(t, "rca"), export.ONNXOptions{Precision: "half"}),
+		`a number of the model is beyond single precision`: onnxError(tiny(p).fit(t, "krca", "unscaled",
+			"kernel=rbf:sigma=mean", "dims=2"), export.ONNXOptions{Precision: export.Single}),
 		`precision is "single": want double for a model of method npkl`: onnxError(p.fit(t, "npkl"),
 			export.ONNXOptions{Precision: export.Single}),
 		`precision is "single": want double, as float32 has no`: onnxError(fitMixed(t, "rca",
@@ -136,6 +138,20 @@ func TestNotLinear(t *testing.T) {
 			t.Errorf("error %v: want %s …", err, want)
 		}
 	}
+}
+
+// tiny returns a problem whose squared distances float32 does not have.
+func tiny(p problem) problem {
+	out := p
+	out.train = nil
+	for _, row := range p.train {
+		small := make([]float64, len(row))
+		for j, v := range row {
+			small[j] = v * 0x1p-80
+		}
+		out.train = append(out.train, small)
+	}
+	return out
 }
 
 func onnxError(m *mustlink.Model, o export.ONNXOptions) error {

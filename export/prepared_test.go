@@ -46,10 +46,16 @@ func mixed(t testing.TB, rows int, seed uint64, fresh bool) string {
 			side, income, floor, flag = pick("Über", "ÜBER", "üBER ", " unter", "UNTER", "<NA>"),
 				pick("NA", "null", "50000"), 7, 2
 		}
+		number := func(v int) string {
+			if rng.IntN(12) == 0 {
+				return pick("", "NA")
+			}
+			return strconv.Itoa(v)
+		}
 		big := 1e6 + float64(rng.IntN(32))/16 + class // of single precision
 		lines = append(lines,
-			fmt.Sprintf("%s,%.1f,%s,%s,%d,%d,%s,%s,%.4f", income, 30+8*class+5*rng.NormFloat64(), plan,
-				active, floor, flag, city, side, big))
+			fmt.Sprintf("%s,%.1f,%s,%s,%s,%s,%s,%s,%.4f", income, 30+8*class+5*rng.NormFloat64(), plan,
+				active, number(floor), number(flag), city, side, big))
 	}
 	path := filepath.Join(t.TempDir(), "mixed.csv")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {

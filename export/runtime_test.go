@@ -26,9 +26,9 @@ import (
 	"github.com/mustlink/mustlink/export/internal/onnxtest"
 )
 
-// runtime compares graphs with what they are of: evaluated by package onnxtest in every build, and
-// where MUSTLINK_ONNXRUNTIME is the folder of onnxruntime-node (make test-onnx), also by onnxruntime.
-// These are also checked with package onnx of Python.
+// runtime compares the results of graphs, evaluated by package onnxtest, with those of models.
+// Where MUSTLINK_ONNXRUNTIME is the folder of onnxruntime-node (make test-onnx), onnxruntime
+// evaluates them too, and package onnx of Python checks them.
 type runtime struct {
 	t      *testing.T
 	folder string // of files for onnxruntime, "" without
@@ -75,7 +75,7 @@ func (r *runtime) addFile(name string, file []byte, p export.Precision, x [][]fl
 	if err != nil {
 		r.t.Errorf("%s %s: %v", name, p, err)
 	} else {
-		r.judge(name+" "+string(p), got, want, limit)
+		r.near(name+" "+string(p), got, want, limit)
 	}
 	if r.folder == "" {
 		return
@@ -129,8 +129,8 @@ func evaluate(file []byte, p export.Precision, x [][]float64, texts [][]string) 
 	return out["coordinates"].Numbers, nil
 }
 
-// judge compares coordinates.
-func (r *runtime) judge(name string, got []float64, want *mat.Dense, limit float64) {
+// near compares coordinates.
+func (r *runtime) near(name string, got []float64, want *mat.Dense, limit float64) {
 	r.t.Helper()
 	if off := distance(got, want); !(off <= limit) {
 		r.t.Errorf("%s: coordinates differ by %.2g of the largest: want at most %.2g", name, off, limit)
@@ -211,7 +211,7 @@ func (r *runtime) compare() {
 			r.t.Errorf("%s: %v", j.Model, err)
 			continue
 		}
-		r.judge("onnxruntime: "+j.Model, got, r.want[k], r.limits[k])
+		r.near("onnxruntime: "+j.Model, got, r.want[k], r.limits[k])
 	}
 	r.checked()
 }

@@ -568,7 +568,8 @@ func TestFits(t *testing.T) {
 		s.mu.Unlock()
 		if len(curve) > 0 && version > 1 {
 			if code, body, _ := request(s, "GET", "/"+annKey+"/map", ""); code != 200 ||
-				!strings.Contains(body, "group 1") || strings.Contains(body, "group 0") || !strings.Contains(body, `"rows":[0,1,`) {
+				!strings.Contains(body, "group 1") || strings.Contains(body, "group 0") ||
+				!strings.Contains(body, `"rows":[0,1,`) {
 				t.Errorf("the map: status %d, %.300s", code, body)
 			}
 			if m := curve[0]; m.AUC < 0.5 || m.Raw < 0.5 || m.Answers < fewest {

@@ -83,7 +83,7 @@ func embedded(t *testing.T, m algorithms.Model, x points.Points) blas.Matrix {
 	return y
 }
 
-// totalVariance returns the mean of the squares of the columns less the square of their mean, summed.
+// totalVariance returns the sum over the columns of the mean of squares less the squared mean.
 func totalVariance(y blas.Matrix) (sum float64) {
 	for c := range y.Cols {
 		squares, mean := 0.0, 0.0

@@ -29,7 +29,9 @@ func TestChooser(t *testing.T) {
 				for j := range numbers {
 					order[j], numbers[j] = int32(j), draw(j)
 				}
-				slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(numbers[a], numbers[b]) })
+				slices.SortStableFunc(order, func(a, b int32) int {
+					return cmp.Compare(numbers[a], numbers[b])
+				})
 				early := (count + 7) / 8
 				got := make([]int32, count)
 				c := newChooser(eng.Backend().Kernels(), n, count)

@@ -43,8 +43,8 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// Quantiles are interpolated between the sorted values, at q (n - 1) from the first on, also between
-// values whose difference overflows.
+// Quantiles are interpolated between the sorted values, at q (n - 1) from the first on. Medians are
+// finite where the sum or the difference of their values is not.
 func TestQuantiles(t *testing.T) {
 	for n := 1; n <= 9; n++ {
 		values := make([]float64, n)

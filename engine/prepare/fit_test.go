@@ -424,7 +424,7 @@ func TestOneNumber(t *testing.T) {
 	}
 }
 
-// TestKindsByNameAndPattern: a name goes before a pattern, and a longer pattern before a shorter one.
+// TestKindsByNameAndPattern: a name goes before a pattern, a longer pattern before a shorter one.
 func TestKindsByNameAndPattern(t *testing.T) {
 	x := mixed(values("age", 1, 2, 5), values("area", 3, 1, 2), values("b", 4, 9, 1))
 	_, columns := fit(t, x, prepare.Options{Kinds: map[string]prepare.Kind{"age": prepare.Category,

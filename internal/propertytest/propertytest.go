@@ -40,7 +40,7 @@ func CheckSome(t *testing.T, count int, property func(*rapid.T)) {
 }
 
 // Cases returns a function that notes what a property has drawn, by name. The test fails at its end
-// if one of the names was never noted: a property that never draws the case it is about cannot fail.
+// if one of the names was never noted: a property that never draws its case cannot fail.
 func Cases(t testing.TB, names ...string) func(name string, drawn bool) {
 	t.Helper()
 	missing := map[string]bool{}

@@ -241,7 +241,10 @@ func integer(to *int64) field {
 }
 
 func integersOf(to *[]int64) field {
-	return field{protowire.VarintType, func(v uint64, _ []byte) error { *to = append(*to, int64(v)); return nil }}
+	return field{protowire.VarintType, func(v uint64, _ []byte) error {
+		*to = append(*to, int64(v))
+		return nil
+	}}
 }
 
 func float(to *[]float64) field {

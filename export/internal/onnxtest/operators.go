@@ -26,7 +26,8 @@ var operators = map[string]operator{
 	"Round": {"", 1, 1, real(func(v []float64) float64 { return math.RoundToEven(v[0]) })},
 	"Sqrt":  {"", 1, 1, real(func(v []float64) float64 { return math.Sqrt(v[0]) })},
 	"Tanh":  {"", 1, 1, real(func(v []float64) float64 { return math.Tanh(v[0]) })},
-	// the specification does not say what Max and Min make of NaN: numpy, which it compares with, keeps it
+	// the specification does not say what Max and Min make of NaN: its examples are by numpy, which
+	// keeps it
 	"Max": {"", 1, many, numeric(func(v []float64) float64 { return reduce(v, math.Max) })},
 	"Min": {"", 1, many, numeric(func(v []float64) float64 { return reduce(v, math.Min) })},
 
@@ -349,15 +350,15 @@ func gather(c *call) *Tensor {
 func nonZero(c *call) *Tensor {
 	c.types(Float32, Float64, Int64, Bool)
 	t := c.in[0]
-	var places []int
+	var found []int
 	for i, v := range t.Numbers {
 		if v != 0 {
-			places = append(places, i)
+			found = append(found, i)
 		}
 	}
-	out := &Tensor{Type: Int64, Dims: []int{len(t.Dims), len(places)}}
+	out := &Tensor{Type: Int64, Dims: []int{len(t.Dims), len(found)}}
 	for k, n := range t.Dims {
-		for _, i := range places {
+		for _, i := range found {
 			out.Numbers = append(out.Numbers, float64(i/count(t.Dims[k+1:])%n))
 		}
 	}
