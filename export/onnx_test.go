@@ -3,6 +3,7 @@ package export_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -189,6 +190,39 @@ func TestEqualRowsRuntime(t *testing.T) {
 	for _, method := range []string{"npkl", "blend"} {
 		m := p.fit(t, method)
 		r.add(method+" equal rows", m, export.Double, p.rows, nil, embed(t, m, rows))
+	}
+	r.compare()
+}
+
+// TestConstantRuntime: a column that did not vary in the fit has no weight, whatever new rows have
+// there, in graphs and in linear maps.
+func TestConstantRuntime(t *testing.T) {
+	r := newRuntime(t)
+	p := newProblem(t, 60, 4)
+	for _, row := range p.train {
+		row[2] = 7.25
+	}
+	rows := table(t, p.rows) // of which the last differ
+	for _, c := range [][]string{{"rca"}, {"krca", "dims=3"}, {"lleratio", "mode=linear"}} {
+		m := p.fit(t, c[0], c[1:]...)
+		want := embed(t, m, rows)
+		r.add(c[0]+" constant column", m, export.Double, p.rows, nil, want)
+		if c[0] == "krca" {
+			continue
+		}
+		var text bytes.Buffer
+		var l linearMap
+		if err := export.JSON(&text, m, export.Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		var got []float64
+		for _, row := range p.rows {
+			got = append(got, l.of(row)...)
+		}
+		r.near(c[0]+" constant column as JSON", got, want, 1e-11)
 	}
 	r.compare()
 }

@@ -214,6 +214,8 @@ func (p *properties) add(set *token.FileSet, test string, body *ast.BlockStmt) {
 	})
 }
 
+var failures = []string{"Fatal", "Fatalf", "Error", "Errorf", "Skip", "Skipf", "FailNow"}
+
 // fails reports whether statements, without those within them, report a failure, skip or panic.
 func fails(list []ast.Stmt) (found bool) {
 	for _, s := range list {
@@ -224,8 +226,7 @@ func fails(list []ast.Stmt) (found bool) {
 			}
 			switch f := call.Fun.(type) {
 			case *ast.SelectorExpr:
-				found = found || slices.Contains([]string{"Fatal", "Fatalf", "Error", "Errorf", "Skip", "Skipf",
-					"FailNow"}, f.Sel.Name)
+				found = found || slices.Contains(failures, f.Sel.Name)
 			case *ast.Ident:
 				found = found || f.Name == "panic"
 			}
