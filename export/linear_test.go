@@ -48,6 +48,7 @@ func (l linearMap) of(f []float64) []float64 {
 var linearModels = [][]string{
 	{"rca"}, {"itml"}, {"lmnn", "unscaled"}, {"lleratio", "mode=linear"}, {"kpca", "kernel=linear"},
 	{"krca", "kernel=linear", "dims=3", "form=cholesky"}, {"adapt"},
+	{"parts", "base=lleratio", "kernel=linear", "size=20", "dims=4"},
 }
 
 // TestJSON compares coordinates and distances of the description with those of the model.

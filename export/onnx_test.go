@@ -179,12 +179,18 @@ func TestRuntime(t *testing.T) {
 	r.compare()
 }
 
-// TestEqualRowsRuntime: training rows that are equal get the mean of their coordinates.
+// TestEqualRowsRuntime: training rows that are equal get the mean of their coordinates, rows near
+// them are new.
 func TestEqualRowsRuntime(t *testing.T) {
 	r := newRuntime(t)
 	p := newProblem(t, 60, 4)
 	for i := range 30 { // of the same class
 		copy(p.train[30+i], p.train[i])
+	}
+	for _, row := range p.train[:30] {
+		near := slices.Clone(row)
+		near[0] += 1e-6
+		p.rows = append(p.rows, near)
 	}
 	rows := table(t, p.rows)
 	for _, method := range []string{"npkl", "blend"} {
@@ -203,7 +209,8 @@ func TestConstantRuntime(t *testing.T) {
 		row[2] = 7.25
 	}
 	rows := table(t, p.rows) // of which the last differ
-	for _, c := range [][]string{{"rca"}, {"krca", "dims=3"}, {"lleratio", "mode=linear"}} {
+	for _, c := range [][]string{{"rca"}, {"krca", "dims=3"}, {"lleratio", "mode=linear"}, {"raw"},
+		{"itml"}} {
 		m := p.fit(t, c[0], c[1:]...)
 		want := embed(t, m, rows)
 		r.add(c[0]+" constant column", m, export.Double, p.rows, nil, want)
@@ -223,6 +230,27 @@ func TestConstantRuntime(t *testing.T) {
 			got = append(got, l.of(row)...)
 		}
 		r.near(c[0]+" constant column as JSON", got, want, 1e-11)
+	}
+	r.compare()
+}
+
+// TestMeanRuntime: the mean of the training rows, which has no direction, gets the same coordinates in
+// a graph where all others are at unit length.
+func TestMeanRuntime(t *testing.T) {
+	r := newRuntime(t)
+	p := newProblem(t, 64, 4)
+	for i, row := range p.train { // whole numbers, each with its opposite: their mean is 0
+		for j, v := range row {
+			if row[j] = math.Round(v); i%2 > 0 {
+				row[j] = -p.train[i-1][j]
+			}
+		}
+	}
+	p.rows = append(p.rows, make([]float64, 4))
+	m := p.fit(t, "adapt", "unit=yes", "unscaled")
+	want := embed(t, m, table(t, p.rows))
+	for _, precision := range []export.Precision{export.Double, export.Single} {
+		r.add("adapt mean", m, precision, p.rows, nil, want)
 	}
 	r.compare()
 }

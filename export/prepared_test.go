@@ -72,6 +72,8 @@ var preparings = map[string]mustlink.Preparing{
 	"unscaled": {Scale: "none", Impute: "constant=-1", Levels: 3},
 	"categories": {Kinds: map[string]mustlink.ColumnKind{"floor": "category", "flag": "boolean",
 		"side": "boolean"}, Levels: 4},
+	"coded": {Kinds: map[string]mustlink.ColumnKind{"floor": "category", "flag": "category"},
+		Indicators: true},
 	"gaps": {Kinds: map[string]mustlink.ColumnKind{"flag": "boolean", "side": "boolean",
 		"plan": "category"}, Indicators: true},
 	"one kind": {Kinds: map[string]mustlink.ColumnKind{"age": "drop", "income": "drop", "floor": "drop",
