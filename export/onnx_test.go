@@ -234,8 +234,8 @@ func TestConstantRuntime(t *testing.T) {
 	r.compare()
 }
 
-// TestMeanRuntime: the mean of the training rows, which has no direction, gets the same coordinates in
-// a graph where all others are at unit length.
+// TestMeanRuntime: the mean of the training rows, which has no direction, gets the coordinates of
+// Embed in a graph where all others are at unit length.
 func TestMeanRuntime(t *testing.T) {
 	r := newRuntime(t)
 	p := newProblem(t, 64, 4)
