@@ -186,7 +186,7 @@ func (p *properties) add(set *token.FileSet, test string, body *ast.BlockStmt) {
 		at := set.Position(list[0].Pos())
 		insert := p.files[at.Filename].insert
 		if insert[at.Offset] == "" {
-			insert[at.Offset] = fmt.Sprintf("drawn(%d);", len(p.points))
+			insert[at.Offset] = fmt.Sprintf("drawnHere(%d);", len(p.points))
 			p.points = append(p.points, point{at, test, first, top, !top && fails(list)})
 		}
 	}
@@ -250,7 +250,7 @@ var (
 	drawnFile, _ = os.OpenFile(%q, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 )
 
-func drawn(point int) {
+func drawnHere(point int) {
 	drawnLock.Lock()
 	defer drawnLock.Unlock()
 	if drawnTimes[point]++; drawnTimes[point] <= 1000 { // more say no more
