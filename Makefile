@@ -22,7 +22,7 @@ PURETAGS  = -tags purego,noasm
 # RELEASE adds flags, such as -platforms linux/amd64, or -key FILE for minisign.
 RELEASE ?=
 
-.PHONY: release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx test-formats wheel image python-methods lib-figures wasm test-wasm build-beam test-beam lint-beam bench-beam test-tools lint-tools
+.PHONY: release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx test-formats wheel image python-methods lib-figures wasm test-wasm build-beam test-beam lint-beam bench-beam test-tools lint-tools drawn
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,10 @@ PROPERTYPACKAGES = $$($(GO) list -f '{{.ImportPath}} {{.TestImports}}{{.XTestImp
 properties: ## run property tests PROPERTYCOUNT (10) times, on different problems each time
 	MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
 	cd $(LABORATORY) && MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
+
+drawn: ## say which statements of property tests few problems reach, or none
+	@$(call tool,drawn)
+	$(TOOLBIN)/drawn
 
 # Tests that draw many problems, or go through a large table, run a part of them in other targets:
 # package internal/drawstest says which. Here run the tests of all files that import it.

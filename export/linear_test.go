@@ -48,6 +48,7 @@ func (l linearMap) of(f []float64) []float64 {
 var linearModels = [][]string{
 	{"rca"}, {"itml"}, {"lmnn", "unscaled"}, {"lleratio", "mode=linear"}, {"kpca", "kernel=linear"},
 	{"krca", "kernel=linear", "dims=3", "form=cholesky"}, {"adapt"},
+	{"parts", "base=lleratio", "kernel=linear", "size=20", "dims=4"},
 }
 
 // TestJSON compares coordinates and distances of the description with those of the model.
@@ -118,6 +119,8 @@ func TestNotLinear(t *testing.T) {
 		`dialect is "oracle": want one of postgres`: export.SQL(&bytes.Buffer{},
 			p.fit(t, "rca"), "oracle", export.Limits{}),
 		`precision is "half"`: onnxError(p.fit(t, "rca"), export.ONNXOptions{Precision: "half"}),
+		`a number of the model is beyond single precision`: onnxError(tiny(p).fit(t, "krca", "unscaled",
+			"kernel=rbf:sigma=mean", "dims=2"), export.ONNXOptions{Precision: export.Single}),
 		`precision is "single": want double for a model of method npkl`: onnxError(p.fit(t, "npkl"),
 			export.ONNXOptions{Precision: export.Single}),
 		`precision is "single": want double, as float32 has no`: onnxError(fitMixed(t, "rca",
@@ -136,6 +139,20 @@ func TestNotLinear(t *testing.T) {
 			t.Errorf("error %v: want %s …", err, want)
 		}
 	}
+}
+
+// tiny returns a problem whose squared distances float32 does not have.
+func tiny(p problem) problem {
+	out := p
+	out.train = nil
+	for _, row := range p.train {
+		small := make([]float64, len(row))
+		for j, v := range row {
+			small[j] = v * 0x1p-80
+		}
+		out.train = append(out.train, small)
+	}
+	return out
 }
 
 func onnxError(m *mustlink.Model, o export.ONNXOptions) error {
@@ -178,6 +195,7 @@ func offset(t testing.TB, columns [][2]float64, n int) problem {
 
 // TestOffsetRuntime compares graphs of every method with Embed on numbers far from zero.
 func TestOffsetRuntime(t *testing.T) {
+	t.Parallel()
 	r := newRuntime(t)
 	for name, columns := range offsets {
 		p := offset(t, columns, 90)

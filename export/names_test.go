@@ -1,10 +1,12 @@
 package export
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/kernel"
 )
 
@@ -24,6 +26,17 @@ func TestSpellings(t *testing.T) {
 	}
 	if list := spellings("über", notASCII); !slices.Equal(list, []string{"über", "Über"}) {
 		t.Errorf("spellings %q: want two", list)
+	}
+}
+
+// TestViews: a matrix that is part of another one is written without the rest.
+func TestViews(t *testing.T) {
+	whole := blas.MatrixOf(2, 3, []float64{1, 2, 3, 4, 5, 6})
+	var of [2]graph
+	of[0].matrix(whole.View(0, 2, 1, 3))
+	of[1].matrix(blas.MatrixOf(2, 2, []float64{2, 3, 5, 6}))
+	if got, want := of[0].constants[0].encoded(), of[1].constants[0].encoded(); !bytes.Equal(got, want) {
+		t.Errorf("% x: want % x", got, want)
 	}
 }
 

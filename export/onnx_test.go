@@ -3,7 +3,10 @@ package export_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,6 +160,7 @@ var refused = [][2]string{
 
 // TestRuntime compares graphs of every method, evaluated by onnxruntime, with Embed.
 func TestRuntime(t *testing.T) {
+	t.Parallel()
 	r := newRuntime(t)
 	p := newProblem(t, 240, 6)
 	rows := table(t, p.rows)
@@ -173,6 +177,109 @@ func TestRuntime(t *testing.T) {
 	}
 	r.addSparse(p)
 	r.compare()
+}
+
+// TestEqualRowsRuntime: training rows that are equal get the mean of their coordinates, rows near
+// them are new.
+func TestEqualRowsRuntime(t *testing.T) {
+	r := newRuntime(t)
+	p := newProblem(t, 60, 4)
+	for i := range 30 { // of the same class
+		copy(p.train[30+i], p.train[i])
+	}
+	for _, row := range p.train[:30] {
+		near := slices.Clone(row)
+		near[0] += 1e-6
+		p.rows = append(p.rows, near)
+	}
+	rows := table(t, p.rows)
+	for _, method := range []string{"npkl", "blend"} {
+		m := p.fit(t, method)
+		r.add(method+" equal rows", m, export.Double, p.rows, nil, embed(t, m, rows))
+	}
+	r.compare()
+}
+
+// TestConstantRuntime: a column that did not vary in the fit has no weight, whatever new rows have
+// there, in graphs and in linear maps.
+func TestConstantRuntime(t *testing.T) {
+	r := newRuntime(t)
+	p := newProblem(t, 60, 4)
+	for _, row := range p.train {
+		row[2] = 7.25
+	}
+	rows := table(t, p.rows) // of which the last differ
+	for _, c := range [][]string{{"rca"}, {"krca", "dims=3"}, {"lleratio", "mode=linear"}, {"raw"},
+		{"itml"}} {
+		m := p.fit(t, c[0], c[1:]...)
+		want := embed(t, m, rows)
+		r.add(c[0]+" constant column", m, export.Double, p.rows, nil, want)
+		if c[0] == "krca" {
+			continue
+		}
+		var text bytes.Buffer
+		var l linearMap
+		if err := export.JSON(&text, m, export.Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		var got []float64
+		for _, row := range p.rows {
+			got = append(got, l.of(row)...)
+		}
+		r.near(c[0]+" constant column as JSON", got, want, 1e-11)
+	}
+	r.compare()
+}
+
+// TestMeanRuntime: the mean of the training rows, which has no direction, gets the coordinates of
+// Embed in a graph where all others are at unit length.
+func TestMeanRuntime(t *testing.T) {
+	r := newRuntime(t)
+	p := newProblem(t, 64, 4)
+	for i, row := range p.train { // whole numbers, each with its opposite: their mean is 0
+		for j, v := range row {
+			if row[j] = math.Round(v); i%2 > 0 {
+				row[j] = -p.train[i-1][j]
+			}
+		}
+	}
+	p.rows = append(p.rows, make([]float64, 4))
+	m := p.fit(t, "adapt", "unit=yes", "unscaled")
+	want := embed(t, m, table(t, p.rows))
+	for _, precision := range []export.Precision{export.Double, export.Single} {
+		r.add("adapt mean", m, precision, p.rows, nil, want)
+	}
+	r.compare()
+}
+
+// TestGapRuntime: without imputation a gap gives coordinates that are no numbers, and other rows
+// keep theirs.
+func TestGapRuntime(t *testing.T) {
+	t.Parallel()
+	p := newProblem(t, 60, 4)
+	for _, c := range exportable {
+		m := p.fit(t, c[0], c[1:]...)
+		var file bytes.Buffer
+		if _, err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		rows := [][]float64{slices.Clone(p.rows[0]), p.rows[1]}
+		rows[0][1] = math.NaN()
+		got, err := evaluate(file.Bytes(), export.Double, rows, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dims := m.Dim()
+		want := embed(t, m, table(t, rows[1:]))
+		for k, v := range got {
+			if i := k / dims; i == 0 && v == v || i == 1 && !(math.Abs(v-want.At(0, k%dims)) <= 1e-6) {
+				t.Errorf("%v: coordinate %d of row %d is %g", c, k%dims, i, v)
+			}
+		}
+	}
 }
 
 // addSparse adds models of sparse rows, which are dense in graphs, one of them with the tf-idf.

@@ -46,10 +46,16 @@ func mixed(t testing.TB, rows int, seed uint64, fresh bool) string {
 			side, income, floor, flag = pick("Über", "ÜBER", "üBER ", " unter", "UNTER", "<NA>"),
 				pick("NA", "null", "50000"), 7, 2
 		}
+		number := func(v int) string {
+			if rng.IntN(12) == 0 {
+				return pick("", "NA")
+			}
+			return strconv.Itoa(v)
+		}
 		big := 1e6 + float64(rng.IntN(32))/16 + class // of single precision
 		lines = append(lines,
-			fmt.Sprintf("%s,%.1f,%s,%s,%d,%d,%s,%s,%.4f", income, 30+8*class+5*rng.NormFloat64(), plan,
-				active, floor, flag, city, side, big))
+			fmt.Sprintf("%s,%.1f,%s,%s,%s,%s,%s,%s,%.4f", income, 30+8*class+5*rng.NormFloat64(), plan,
+				active, number(floor), number(flag), city, side, big))
 	}
 	path := filepath.Join(t.TempDir(), "mixed.csv")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
@@ -66,6 +72,8 @@ var preparings = map[string]mustlink.Preparing{
 	"unscaled": {Scale: "none", Impute: "constant=-1", Levels: 3},
 	"categories": {Kinds: map[string]mustlink.ColumnKind{"floor": "category", "flag": "boolean",
 		"side": "boolean"}, Levels: 4},
+	"coded": {Kinds: map[string]mustlink.ColumnKind{"floor": "category", "flag": "category"},
+		Indicators: true},
 	"gaps": {Kinds: map[string]mustlink.ColumnKind{"flag": "boolean", "side": "boolean",
 		"plan": "category"}, Indicators: true},
 	"one kind": {Kinds: map[string]mustlink.ColumnKind{"age": "drop", "income": "drop", "floor": "drop",
@@ -157,6 +165,7 @@ func inputsOf(t testing.TB, m *mustlink.Model, path string) (x [][]float64, text
 
 // TestPreparedRuntime compares graphs with the preparation of mixed tables with Embed.
 func TestPreparedRuntime(t *testing.T) {
+	t.Parallel()
 	r := newRuntime(t)
 	for name, by := range preparings {
 		for _, method := range []string{"itml", "krca"} {

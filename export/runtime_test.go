@@ -23,12 +23,15 @@ import (
 	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/export"
+	"github.com/mustlink/mustlink/export/internal/onnxtest"
 )
 
-// runtime evaluates graphs by onnxruntime, and checks them with package onnx of Python.
+// runtime compares the results of graphs, evaluated by package onnxtest, with those of models.
+// Where MUSTLINK_ONNXRUNTIME is the folder of onnxruntime-node (make test-onnx), onnxruntime
+// evaluates them too, and package onnx of Python checks them.
 type runtime struct {
 	t      *testing.T
-	folder string
+	folder string // of files for onnxruntime, "" without
 	jobs   []job
 	want   []*mat.Dense
 	limits []float64
@@ -45,13 +48,12 @@ type job struct {
 	Y       string     `json:"y"`
 }
 
-// newRuntime skips the test without onnxruntime.
 func newRuntime(t *testing.T) *runtime {
-	if os.Getenv("MUSTLINK_ONNXRUNTIME") == "" {
-		t.Skip("MUSTLINK_ONNXRUNTIME is not set: want the folder where npm installed onnxruntime-node " +
-			"(make test-onnx)")
+	r := &runtime{t: t}
+	if os.Getenv("MUSTLINK_ONNXRUNTIME") != "" {
+		r.folder = t.TempDir()
 	}
-	return &runtime{t: t, folder: t.TempDir()}
+	return r
 }
 
 // add exports a model; want are the coordinates of the rows x and texts.
@@ -65,9 +67,19 @@ func (r *runtime) add(name string, m *mustlink.Model, p export.Precision, x [][]
 	r.addFile(name, file.Bytes(), p, x, texts, want, limitOf(m, p))
 }
 
-// addFile adds a graph.
+// addFile compares a graph by package onnxtest, and adds it to those for onnxruntime.
 func (r *runtime) addFile(name string, file []byte, p export.Precision, x [][]float64, texts [][]string,
 	want *mat.Dense, limit float64) {
+	r.t.Helper()
+	got, err := evaluate(file, p, x, texts)
+	if err != nil {
+		r.t.Errorf("%s %s: %v", name, p, err)
+	} else {
+		r.near(name+" "+string(p), got, want, limit)
+	}
+	if r.folder == "" {
+		return
+	}
 	name = fmt.Sprintf("%03d %s %s", len(r.jobs), name, p)
 	rows, _ := want.Dims()
 	j := job{Model: name + ".onnx", Single: p == export.Single, X: name + ".x", Texts: texts, Rows: rows,
@@ -86,6 +98,45 @@ func (r *runtime) addFile(name string, file []byte, p export.Precision, x [][]fl
 	r.write(j.Model, file)
 	r.write(j.X, numbers)
 	r.jobs, r.want, r.limits = append(r.jobs, j), append(r.want, want), append(r.limits, limit)
+}
+
+// evaluate returns the coordinates of rows by package onnxtest.
+func evaluate(file []byte, p export.Precision, x [][]float64, texts [][]string) ([]float64, error) {
+	m, err := onnxtest.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	inputs := map[string]*onnxtest.Tensor{}
+	if len(x) > 0 && len(x[0]) > 0 {
+		in := &onnxtest.Tensor{Type: onnxtest.Float64, Dims: []int{len(x), len(x[0])},
+			Numbers: slices.Concat(x...)}
+		if p == export.Single {
+			in.Type = onnxtest.Float32
+			for i, v := range in.Numbers {
+				in.Numbers[i] = float64(float32(v))
+			}
+		}
+		inputs["x"] = in
+	}
+	if len(texts) > 0 {
+		inputs["texts"] = &onnxtest.Tensor{Type: onnxtest.Text, Dims: []int{len(texts), len(texts[0])},
+			Texts: slices.Concat(texts...)}
+	}
+	out, err := m.Run(inputs)
+	if err != nil {
+		return nil, err
+	}
+	return out["coordinates"].Numbers, nil
+}
+
+// near compares coordinates.
+func (r *runtime) near(name string, got []float64, want *mat.Dense, limit float64) {
+	r.t.Helper()
+	if off := distance(got, want); !(off <= limit) {
+		r.t.Errorf("%s: coordinates differ by %.2g of the largest: want at most %.2g", name, off, limit)
+	} else {
+		r.t.Logf("%s: %.2g", name, off)
+	}
 }
 
 // limitOf returns by how much coordinates may differ, relative to the largest.
@@ -141,8 +192,11 @@ func (r *runtime) write(name string, content []byte) {
 	}
 }
 
-// compare evaluates all graphs and compares the coordinates.
+// compare evaluates all graphs by onnxruntime, if it is there, and compares the coordinates.
 func (r *runtime) compare() {
+	if r.folder == "" {
+		return
+	}
 	list, err := json.Marshal(r.jobs)
 	if err != nil {
 		r.t.Fatal(err)
@@ -157,12 +211,7 @@ func (r *runtime) compare() {
 			r.t.Errorf("%s: %v", j.Model, err)
 			continue
 		}
-		if off := distance(got, r.want[k]); !(off <= r.limits[k]) {
-			r.t.Errorf("%s: coordinates differ by %.2g of the largest: want at most %.2g", j.Model, off,
-				r.limits[k])
-		} else {
-			r.t.Logf("%s: %.2g", j.Model, off)
-		}
+		r.near("onnxruntime: "+j.Model, got, r.want[k], r.limits[k])
 	}
 	r.checked()
 }

@@ -75,17 +75,20 @@ func cellOf(r prepare.Rule, gaps bool) string {
 	if takesTexts(r) {
 		cell = text
 	}
-	if r.Kind == prepare.Boolean {
-		return booleanCell(r, cell)
-	}
-	if !gaps || len(r.Gaps) == 0 {
+	gaps = gaps && len(r.Gaps) > 0
+	switch {
+	case r.Kind == prepare.Boolean && gaps && !takesTexts(r): // a word is no number
+		return booleanCell(r, cell, fmt.Sprintf("WHEN %s IN (%s) THEN NULL ", text, literals(r.Gaps, false)))
+	case r.Kind == prepare.Boolean:
+		return booleanCell(r, cell, "")
+	case !gaps:
 		return cell
 	}
 	return fmt.Sprintf("CASE WHEN %s NOT IN (%s) THEN %s END", text, literals(r.Gaps, false), cell)
 }
 
-// booleanCell returns 0 or 1 for one of two texts or numbers.
-func booleanCell(r prepare.Rule, cell string) string {
+// booleanCell returns 0 or 1 for one of two texts or numbers, but for the missing cells before.
+func booleanCell(r prepare.Rule, cell, missing string) string {
 	var of [2]string
 	for k, word := range r.Pair {
 		if of[k] = literals([]string{word}, true); takesTexts(r) {
@@ -95,8 +98,8 @@ func booleanCell(r prepare.Rule, cell string) string {
 	if takesTexts(r) {
 		cell = "LOWER(" + cell + ")"
 	}
-	return double(fmt.Sprintf("CASE WHEN %s IN (%s) THEN 0 WHEN %s IN (%s) THEN 1 END", cell, of[0], cell,
-		of[1]))
+	return double(fmt.Sprintf("CASE %sWHEN %s IN (%s) THEN 0 WHEN %s IN (%s) THEN 1 END", missing, cell,
+		of[0], cell, of[1]))
 }
 
 // whiteSpace is a constant of the letters that are white space in Unicode.

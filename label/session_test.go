@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -340,6 +341,28 @@ func TestUndo(t *testing.T) {
 	give(t, start(t, blobs(t, 30, s.o.File)), "ann", reply{1, 4, must}) // in a file without answers
 }
 
+// A pair that nobody knows is not asked again, also not by the next session about the same files.
+func TestUnknownStaysUnknown(t *testing.T) {
+	s := started(t, 30)
+	give(t, s, "ann", reply{0, 9, unknown})
+	for _, s := range []*Session{s, start(t, blobs(t, 30, s.o.File))} {
+		if !s.passed[pairOf(0, 9)] || len(s.passed) != 1 {
+			t.Errorf("pairs %v are passed: want 0 and 9", s.passed)
+		}
+	}
+}
+
+// The unit of a column is its standard deviation without the gaps.
+func TestUnits(t *testing.T) {
+	x := []float64{1e9, math.NaN(), 1e9 + 1, 1e9 + 2, 1e9 + 5}
+	columns := []Column{numbers("x", func(i int) float64 { return x[i] }),
+		numbers("gaps", func(int) float64 { return math.NaN() })}
+	measure(columns, len(x))
+	if want := math.Sqrt(3.5); math.Abs(columns[0].unit-want) > 1e-9 || columns[1].unit != 0 {
+		t.Errorf("units %v and %v: want %v and 0", columns[0].unit, columns[1].unit, want)
+	}
+}
+
 // A file that ends anywhere in its last line, as a crash leaves it, has lost at most that line.
 func TestCrash(t *testing.T) {
 	s := started(t, 30)
@@ -528,6 +551,10 @@ func TestFits(t *testing.T) {
 	o := blobs(t, 90, filepath.Join(t.TempDir(), "links.csv"))
 	o.Fit, o.Method = true, "rca"
 	s := start(t, o)
+	without := blobs(t, 30, filepath.Join(t.TempDir(), "links.csv"))
+	if code, body, _ := request(start(t, without), "GET", "/"+annKey+"/map", ""); code != 404 {
+		t.Errorf("the map without a fit: status %d, %.200s", code, body)
+	}
 	for range 60 {
 		p, ok, err := s.next("ann")
 		if err != nil || !ok {
@@ -540,6 +567,11 @@ func TestFits(t *testing.T) {
 		curve, version, note := slices.Clone(s.fit.curve), s.fit.version, s.fit.note
 		s.mu.Unlock()
 		if len(curve) > 0 && version > 1 {
+			if code, body, _ := request(s, "GET", "/"+annKey+"/map", ""); code != 200 ||
+				!strings.Contains(body, "group 1") || strings.Contains(body, "group 0") ||
+				!strings.Contains(body, `"rows":[0,1,`) {
+				t.Errorf("the map: status %d, %.300s", code, body)
+			}
 			if m := curve[0]; m.AUC < 0.5 || m.Raw < 0.5 || m.Answers < fewest {
 				t.Errorf("the verdict is %+v", m)
 			}

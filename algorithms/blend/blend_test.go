@@ -53,7 +53,7 @@ func TestSideBySide(t *testing.T) {
 				compareScaled(t, path, y[k].View(0, y[k].Rows, first, first+z[k].Cols), z[k])
 			}
 			// 60 links give gml the same weight
-			if v := variance(eng, y[0].View(0, x.N, first, first+z[0].Cols)); math.Abs(v-1) > 1e-12 {
+			if v := totalVariance(y[0].View(0, x.N, first, first+z[0].Cols)); math.Abs(v-1) > 1e-12 {
 				t.Errorf("%s: total variance %g on the training rows: want 1", path, v)
 			}
 			first += z[0].Cols
@@ -81,6 +81,19 @@ func embedded(t *testing.T, m algorithms.Model, x points.Points) blas.Matrix {
 		t.Fatal(err)
 	}
 	return y
+}
+
+// totalVariance returns the sum over the columns of the mean of squares less the squared mean.
+func totalVariance(y blas.Matrix) (sum float64) {
+	for c := range y.Cols {
+		squares, mean := 0.0, 0.0
+		for i := range y.Rows {
+			squares += y.At(i, c) * y.At(i, c) / float64(y.Rows)
+			mean += y.At(i, c) / float64(y.Rows)
+		}
+		sum += squares - mean*mean
+	}
+	return sum
 }
 
 // compareScaled checks that y is z times one number.
@@ -199,6 +212,31 @@ func TestAddLinks(t *testing.T) {
 	}
 }
 
+// TestStatus: a blend has converged if all of its stages have.
+func TestStatus(t *testing.T) {
+	for _, c := range []struct{ first, second bool }{{true, true}, {true, false}, {false, true}} {
+		b := &builder{fit: &learner.Fit{}}
+		for _, converged := range []bool{c.first, c.second} {
+			b.stages = append(b.stages, stage{Model: ended{status: algorithms.Status{Converged: converged,
+				Iterations: 3, Notices: []string{"a notice"}}}})
+		}
+		got := b.status()
+		if got.Converged != (c.first && c.second) || got.Iterations != 6 || len(b.fit.Notices) != 2 ||
+			b.fit.Notices[0] != "ended: a notice" {
+			t.Errorf("%v: status %+v, notices %q", c, got, b.fit.Notices)
+		}
+	}
+}
+
+// ended is a model that only has a status.
+type ended struct {
+	algorithms.Model
+	status algorithms.Status
+}
+
+func (e ended) Status() algorithms.Status { return e.status }
+func (e ended) Method() string            { return "ended" }
+
 // TestWeight: the weight of gml falls with the number of links.
 func TestWeight(t *testing.T) {
 	x, labels, _ := enginetest.Blobs(t, 40, 3, 5, 2)
@@ -214,8 +252,8 @@ func TestWeight(t *testing.T) {
 			if s.Method() == "gml" {
 				want = 60 / float64(links)
 			}
-			if v := variance(enginetest.New(t, 1),
-				y.View(0, x.N, first, first+s.Dim())); math.Abs(v-want) > 1e-12*want {
+			if v := totalVariance(y.View(0, x.N, first,
+				first+s.Dim())); math.Abs(v-want) > 1e-12*want {
 				t.Errorf("%d links: %s has total variance %g: want %g", links, m.path(s), v, want)
 			}
 			first += s.Dim()

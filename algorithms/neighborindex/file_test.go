@@ -24,8 +24,8 @@ func small(t testing.TB) (*Searcher, []byte) {
 	eng, rng := enginetest.New(t, 2), rand.New(rand.NewPCG(1, 1))
 	s := build(t, eng, blobs(rng, 300, 3, 6), Options{Neighbors: 4, Cells: 12, Seed: 2})
 	var b bytes.Buffer
-	if n, err := s.WriteTo(&b); err != nil || n != int64(b.Len()) {
-		t.Fatal(n, err)
+	if n, err := s.WriteTo(&b); err != nil || n != int64(b.Len()) || n == 0 {
+		t.Fatalf("%d bytes written, %d there, error %v", n, b.Len(), err)
 	}
 	return s, b.Bytes()
 }
@@ -44,6 +44,9 @@ func TestFileKeepsTheIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index")
 	if err := s.WriteFile(path); err != nil {
 		t.Fatal(err)
+	}
+	if file, err := os.ReadFile(path); err != nil || !bytes.Equal(file, b) {
+		t.Errorf("the file has other bytes than WriteTo writes: %v", err)
 	}
 	x, err := ReadFile(path, 0)
 	if err != nil {

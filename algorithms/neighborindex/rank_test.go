@@ -14,35 +14,36 @@ import (
 // A chooser finds what sorting finds, among equal numbers too, and where its guess is too low.
 func TestChooser(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(4, 4))
+	draws := map[string]func(j int) float64{
+		"many are equal":            func(int) float64 { return math.Round(3 * rng.NormFloat64()) },
+		"all differ":                func(int) float64 { return rng.NormFloat64() },
+		"the sample has the lowest": func(j int) float64 { return float64(j%8) + rng.Float64() },
+	}
 	for _, n := range []int{1, 2, 9, 60, 500, 3000} {
-		for _, count := range []int{1, 2, 7, 16, 17, n / 2, n - 1, n} {
+		for _, count := range []int{1, 2, 3, 7, 16, 17, n / 2, n - 1, n} {
 			if count < 1 || count > n {
 				continue
 			}
-			numbers, order := make([]float64, n), make([]int32, n)
-			for j := range numbers {
-				order[j] = int32(j)
-				switch count % 3 {
-				case 0: // many are equal
-					numbers[j] = math.Round(3 * rng.NormFloat64())
-				case 1:
-					numbers[j] = rng.NormFloat64()
-				default: // the sample has the lowest
-					numbers[j] = float64(j%8) + rng.Float64()
+			for kind, draw := range draws {
+				numbers, order := make([]float64, n), make([]int32, n)
+				for j := range numbers {
+					order[j], numbers[j] = int32(j), draw(j)
 				}
-			}
-			slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(numbers[a], numbers[b]) })
-			early := (count + 7) / 8
-			got := make([]int32, count)
-			c := newChooser(eng.Backend().Kernels(), n, count)
-			c.choose(numbers, early, got)
-			if got[0] != order[0] {
-				t.Fatalf("%d of %d: the first is %d, want %d", count, n, got[0], order[0])
-			}
-			for _, part := range []int{early, count} {
-				if a, b := slices.Sorted(slices.Values(got[:part])),
-					slices.Sorted(slices.Values(order[:part])); !slices.Equal(a, b) {
-					t.Fatalf("%d of %d: the first %d are %v, want %v", count, n, part, a, b)
+				slices.SortStableFunc(order, func(a, b int32) int {
+					return cmp.Compare(numbers[a], numbers[b])
+				})
+				early := (count + 7) / 8
+				got := make([]int32, count)
+				c := newChooser(eng.Backend().Kernels(), n, count)
+				c.choose(numbers, early, got)
+				if got[0] != order[0] {
+					t.Fatalf("%s, %d of %d: the first is %d, want %d", kind, count, n, got[0], order[0])
+				}
+				for _, part := range []int{early, count} {
+					if a, b := slices.Sorted(slices.Values(got[:part])),
+						slices.Sorted(slices.Values(order[:part])); !slices.Equal(a, b) {
+						t.Fatalf("%s, %d of %d: the first %d are %v, want %v", kind, count, n, part, a, b)
+					}
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package selection
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -228,6 +229,27 @@ func TestGrid(t *testing.T) {
 
 // Every default grid consists of valid candidates and includes the method's defaults.
 func TestDefaults(t *testing.T) {
+	names := []string{"lleratio", "gml", "krca"}
+	var want, wantKernels []Candidate
+	kernels := []Axis{{kernelAxis, []string{"cosine", "rbf:sigma=mean"}}}
+	for _, name := range names {
+		with, err := Grid([]string{name}, kernels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantKernels = append(wantKernels, with...)
+		list, err := Grid([]string{name}, DefaultGrid(name))
+		if err != nil || len(list) < 2 {
+			t.Fatalf("%s: %d candidates, error %v: want several", name, len(list), err)
+		}
+		want = append(want, list...)
+	}
+	if got, err := Grid(names, kernels); err != nil || fmt.Sprint(got) != fmt.Sprint(wantKernels) {
+		t.Errorf("candidates %v, error %v: want those of each method in turn, %v", got, err, wantKernels)
+	}
+	if got, err := Defaults(names); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("candidates %v, error %v: want those of each method in turn, %v", got, err, want)
+	}
 	list, err := Defaults(nil)
 	if err != nil {
 		t.Fatal(err)

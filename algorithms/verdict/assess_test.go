@@ -212,6 +212,14 @@ func TestCurve(t *testing.T) {
 		c.Saturated() != (c.Gain <= c.GainError) {
 		t.Errorf("the last doubling gained %v of %+v", c.Gain, c.Steps)
 	}
+	if c, err = verdict.Grow(t.Context(), enginetest.New(t, 2), learner(t, "rca"), x, set,
+		verdict.Options{Folds: 5}); err != nil {
+		t.Fatal(err)
+	}
+	if v := judged(t, "rca", x, set, 5); v.Fits < 3 || c.Steps[0].Links < 1 ||
+		c.Steps[len(c.Steps)-1].Links > set.Len() {
+		t.Errorf("steps %+v of %d fits: want means of 1 to %d links", c.Steps, v.Fits, set.Len())
+	}
 	few, err := verdict.Grow(t.Context(), enginetest.New(t, 2), learner(t, "lleratio"), x,
 		enginetest.Drawn(t, labels, 2, 2, 4), o)
 	if err != nil || few.Missing == "" || !strings.HasPrefix(few.String(), "not measured") {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -193,19 +194,23 @@ func TestCheck(t *testing.T) {
 		a   *sparse.Matrix
 		row int
 		col string
+		msg string
 	}{
 		"asymmetric": {&sparse.Matrix{Rows: 2, Cols: 2, Start: []int{0, 1, 2}, Col: []int32{1, 0},
-			Val: []float64{1, 2}}, 0, "1"},
+			Val: []float64{1, 2}}, 0, "1", "want a symmetric matrix"},
 		"one way": {&sparse.Matrix{Rows: 2, Cols: 2, Start: []int{0, 0, 1}, Col: []int32{0},
-			Val: []float64{2}}, 1, "0"},
+			Val: []float64{2}}, 1, "0", "want a symmetric matrix"},
 		"negative": {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0},
-			Val: []float64{-1}}, 0, "0"},
+			Val: []float64{-1}}, 0, "0", "weight -1: want a finite number"},
 		"NaN": {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0},
-			Val: []float64{math.NaN()}}, 0, "0"},
+			Val: []float64{math.NaN()}}, 0, "0", "weight NaN: want a finite number"},
+		"infinite": {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0},
+			Val: []float64{math.Inf(1)}}, 0, "0", "weight +Inf: want a finite number"},
 	} {
 		_, err := graph.Laplacian(c.a, false)
-		if d, ok := errors.AsType[*fault.DataError](err); !ok || d.Row != c.row || d.Column != c.col {
-			t.Errorf("%s: %v: want a DataError at row %d, column %s", what, err, c.row, c.col)
+		if d, ok := errors.AsType[*fault.DataError](err); !ok || d.Row != c.row || d.Column != c.col ||
+			!strings.Contains(err.Error(), c.msg) {
+			t.Errorf("%s: %v: want a DataError at row %d, column %s, with %q", what, err, c.row, c.col, c.msg)
 		}
 	}
 	if _, err := graph.Laplacian(&sparse.Matrix{Rows: 1, Cols: 2, Start: []int{0, 0}},
@@ -320,6 +325,30 @@ func TestGeodesicsAgreeWithFloydWarshall(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A path is as long as the way back, to the last bit, though sums in another order round otherwise.
+func TestGeodesicsAreSymmetric(t *testing.T) {
+	const n = 40
+	rng, edges := rand.New(rand.NewPCG(3, 5)), make([][]float64, n)
+	for i := range edges {
+		edges[i] = slices.Repeat([]float64{-1}, n)
+		if i > 0 {
+			edges[i][i-1] = rng.Float64()
+			edges[i-1][i] = edges[i][i-1]
+		}
+	}
+	d, err := graph.Geodesics(t.Context(), enginetest.New(t, 2), weighted(edges))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for j := range i {
+			if d.At(i, j) != d.At(j, i) {
+				t.Fatalf("from %d to %d it is %v, and back %v", i, j, d.At(i, j), d.At(j, i))
+			}
+		}
+	}
 }
 
 // Results are bit-identical for any number of workers, with lengths that round.

@@ -138,6 +138,59 @@ func TestWithin(t *testing.T) {
 	}
 }
 
+// NearestRows is the search of the linear kernel. Where squared lengths overflow it is one by
+// differences: rows on two sides that are too far apart for a distance have neighbors on their own.
+func TestNearestRows(t *testing.T) {
+	eng, rng := enginetest.New(t, 2), rand.New(rand.NewPCG(5, 6))
+	const unit = 0x1p505
+	draw := func(n int, side float64) *points.Dense {
+		x := &points.Dense{N: n, D: 3}
+		for i := range n {
+			for range x.D {
+				x.Data = append(x.Data, unit*float64(rng.IntN(40))+side*float64(2*(i%2)-1))
+			}
+		}
+		return x
+	}
+	for _, side := range []float64{0, 0x1p515} {
+		x, y := draw(150, side), draw(70, side)
+		if side == 0 {
+			for _, p := range []*points.Dense{x, y} {
+				for k := range p.Data {
+					p.Data[k] /= unit
+				}
+			}
+		}
+		for _, among := range []*points.Dense{nil, y} {
+			got, err := graph.NearestRows(t.Context(), eng, x, among, 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			from := among
+			if among == nil {
+				from = x
+			}
+			for i := range x.N {
+				var order []int32
+				d := make([]float64, from.N)
+				for j := range d {
+					for c, v := range from.Row(j) {
+						d[j] += (v - x.Row(i)[c]) * (v - x.Row(i)[c])
+					}
+					if among != nil || i != j {
+						order = append(order, int32(j))
+					}
+				}
+				slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(d[a], d[b]) })
+				index, squared := got.Of(i)
+				if !slices.Equal(index, order[:4]) || squared[3] != d[order[3]] || math.IsInf(squared[3], 1) {
+					t.Fatalf("side %g: point %d has %v at %v: want %v", side, i, index, squared, order[:4])
+				}
+			}
+		}
+	}
+}
+
 // Between a set and itself, the nearest point is the point or an equal one with a lower index, and
 // the rest are its neighbors.
 func TestNearestBetween(t *testing.T) {

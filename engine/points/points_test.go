@@ -419,12 +419,24 @@ func TestMixedRefusesColumnsThatDoNotFit(t *testing.T) {
 
 // Vectors have the numbers of the table, and exist only if no cell is missing or a text.
 func TestMixedDense(t *testing.T) {
+	drew := propertytest.Cases(t, "several cells, all numbers", "a text", "a missing number")
 	propertytest.Check(t, func(t *rapid.T) {
 		p := drawMixed(t)
+		if rapid.Bool().Draw(t, "whole") {
+			for j := range p.Columns {
+				p.Columns[j] = points.Column{Name: p.Columns[j].Name,
+					Numbers: rapid.SliceOfN(rapid.Float64Range(-9, 9), p.N, p.N).Draw(t, "numbers")}
+			}
+		}
 		whole := true
 		for j := range p.Columns {
 			whole = whole && !p.Columns[j].IsText() && !slices.ContainsFunc(p.Columns[j].Numbers, math.IsNaN)
 		}
+		drew("several cells, all numbers", whole && p.N > 1 && len(p.Columns) > 1)
+		drew("a text", slices.ContainsFunc(p.Columns, func(c points.Column) bool { return c.IsText() }))
+		drew("a missing number", slices.ContainsFunc(p.Columns, func(c points.Column) bool {
+			return slices.ContainsFunc(c.Numbers, math.IsNaN)
+		}))
 		d, err := p.Dense()
 		if (err == nil) != whole {
 			t.Fatalf("error %v of a table that is whole: %v", err, whole)

@@ -2,6 +2,7 @@ package prepare
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,41 @@ func TestISOWeeks(t *testing.T) {
 	}
 	if layout, _ := findLayout([]string{"2024-W05", "2024-W06", "2023-W52"}, ""); layout != isoWeek {
 		t.Errorf("weeks have the format %q", layout)
+	}
+}
+
+// A day has 86400 seconds, of which a text may have parts.
+func TestDays(t *testing.T) {
+	at := time.Date(2024, 2, 29, 12, 0, 0, 500_000_000, time.UTC)
+	want := 19782.5 + 0.5/86400
+	if got := days(at); math.Abs(got-want) > 1e-11 {
+		t.Errorf("%v days: want %v", got, want)
+	}
+}
+
+// Quantiles are interpolated between the sorted values, at q (n - 1) from the first on. Medians are
+// finite where the sum or the difference of their values is not.
+func TestQuantiles(t *testing.T) {
+	for n := 1; n <= 9; n++ {
+		values := make([]float64, n)
+		for k := range values {
+			values[k] = math.Pow(1.7, float64(k)) - 3
+		}
+		for _, q := range []float64{0, .25, .3, .5, .75, 1} {
+			place := q * float64(n-1)
+			low, high := values[int(math.Floor(place))], values[int(math.Ceil(place))]
+			want := low*(1-(place-math.Floor(place))) + high*(place-math.Floor(place))
+			got := quantile(n, q, func(k int) float64 { return values[k] })
+			if math.Abs(got-want) > 1e-13*(1+math.Abs(want)) {
+				t.Errorf("quantile %v of %v is %v: want %v", q, values, got, want)
+			}
+		}
+	}
+	for want, values := range map[float64][]float64{math.MaxFloat64: {math.MaxFloat64, math.MaxFloat64},
+		0: {-math.MaxFloat64, math.MaxFloat64}, 0x1p-1074: {0x1p-1074, 0x1p-1074}} {
+		if got := quantile(2, .5, func(k int) float64 { return values[k] }); got != want {
+			t.Errorf("the median of %v is %v: want %v", values, got, want)
+		}
 	}
 }
 

@@ -378,6 +378,64 @@ func TestScaling(t *testing.T) {
 	}
 }
 
+// TestRowNumbers: a column that counts the rows up or down is left out if its name says so, or if
+// many rows have it; another order of the same numbers is only warned of.
+func TestRowNumbers(t *testing.T) {
+	const n = 200
+	r := rand.New(rand.NewPCG(8, 8))
+	up, down, gap, mixedUp, any := make([]float64, n), make([]float64, n), make([]float64, n),
+		make([]float64, n), make([]float64, n)
+	for i, k := range r.Perm(n) {
+		up[i], down[i], gap[i], mixedUp[i] = float64(5+i), float64(900-i), float64(2*i), float64(k)
+		any[i] = r.NormFloat64()
+	}
+	_, columns := fit(t, mixed(values("up", up...), values("down", down...), values("gap", gap...),
+		values("order", mixedUp...), values("any", any...)), prepare.Options{})
+	for k, want := range []bool{true, true, false, false, false} {
+		c := columns[k]
+		if got := c.Kind == prepare.Identifier; got != want || want && c.Does != "left out: row numbers" ||
+			(k == 2 || k == 3) && c.Warning == "" {
+			t.Errorf("column %+v: an identifier is %v", c, want)
+		}
+	}
+}
+
+// TestConstantsOnly: a table in which nothing varies has no scale.
+func TestConstantsOnly(t *testing.T) {
+	for _, x := range []points.Points{mixed(values("a", 2, 2, 2), values("b", 0, 0, 0)),
+		&points.Dense{N: 3, D: 2, Data: []float64{2, 0, 2, 0, 2, 0}}} {
+		_, columns, err := prepare.Fit(&dataset.Data{Points: x, Name: "t.csv"}, prepare.Options{})
+		if err != nil && !fault.IsInput(err) {
+			t.Errorf("error %v: want none, or one of the input", err)
+		}
+		for _, c := range columns {
+			if c.Kind != prepare.Constant {
+				t.Errorf("column %+v: want a constant", c)
+			}
+		}
+	}
+}
+
+// TestOneNumber: one column of numbers has no other whose unit it could share, and is scaled.
+func TestOneNumber(t *testing.T) {
+	_, columns := fit(t, mixed(values("a", 2, 9, 4)), prepare.Options{})
+	if !strings.HasSuffix(columns[0].Does, "standardized") {
+		t.Errorf("column %+v: want it standardized", columns[0])
+	}
+}
+
+// TestKindsByNameAndPattern: a name goes before a pattern, a longer pattern before a shorter one.
+func TestKindsByNameAndPattern(t *testing.T) {
+	x := mixed(values("age", 1, 2, 5), values("area", 3, 1, 2), values("b", 4, 9, 1))
+	_, columns := fit(t, x, prepare.Options{Kinds: map[string]prepare.Kind{"age": prepare.Category,
+		"a*": prepare.Number, "*": prepare.Drop, "ar*": prepare.Category}})
+	for k, want := range []prepare.Kind{prepare.Category, prepare.Category, prepare.Drop} {
+		if columns[k].Kind != want {
+			t.Errorf("column %s is %s: want %s", columns[k].Name, columns[k].Kind, want)
+		}
+	}
+}
+
 // TestUnknown: texts that the fit did not have go to the pool, or become zeros, and are counted.
 func TestUnknown(t *testing.T) {
 	x := mixed(words("a", "x", "y", "y", "z", "z"), words("b", "p", "q", "q", "r", "r"),

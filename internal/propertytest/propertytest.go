@@ -39,6 +39,28 @@ func CheckSome(t *testing.T, count int, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
+// Cases returns a function that notes what a property has drawn, by name. The test fails at its end
+// if one of the names was never noted: a property that never draws its case cannot fail.
+func Cases(t testing.TB, names ...string) func(name string, drawn bool) {
+	t.Helper()
+	missing := map[string]bool{}
+	for _, name := range names {
+		missing[name] = true
+	}
+	t.Cleanup(func() {
+		if !t.Failed() {
+			for name := range missing {
+				t.Errorf("no problem was drawn with %s", name)
+			}
+		}
+	})
+	return func(name string, drawn bool) {
+		if drawn {
+			delete(missing, name)
+		}
+	}
+}
+
 // checks guards the number of problems, which is one flag for all tests: lock it to change that
 // number.
 var checks sync.Mutex

@@ -27,6 +27,35 @@ func TestCheckSome(t *testing.T) {
 	}
 }
 
+// recorded is a test that notes its errors and its end.
+type recorded struct {
+	testing.TB
+	end    func()
+	errors int
+}
+
+func (r *recorded) Helper()               { r.TB.Helper() }
+func (r *recorded) Failed() bool          { return r.errors > 0 }
+func (r *recorded) Cleanup(f func())      { r.end = f }
+func (r *recorded) Errorf(string, ...any) { r.errors++ }
+
+// A case that no problem had is an error, unless the test has failed before.
+func TestCases(t *testing.T) {
+	for _, c := range []struct{ few, many, failed, want int }{{1, 3, 0, 0}, {1, 0, 0, 1}, {0, 0, 0, 2},
+		{0, 0, 1, 1}} {
+		r := &recorded{TB: t, errors: c.failed}
+		drew := Cases(r, "few", "many")
+		for k := range 4 {
+			drew("few", k < c.few)
+			drew("many", k < c.many)
+		}
+		r.end()
+		if r.errors != c.want {
+			t.Errorf("%v: %d errors, want %d", c, r.errors, c.want)
+		}
+	}
+}
+
 // Two runs draw the same problems, and problems differ from each other.
 func TestCheck(t *testing.T) {
 	if os.Getenv(Draws) == "random" {
