@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/mustlink/mustlink/engine"
 )
 
 // arrange sorts the constraints by their kind and the distance of their points under the prior,
@@ -12,8 +14,13 @@ import (
 // distances, and far has a number for each point that grows with its distance from all. Both count
 // to single precision, so that rounding does not separate what is equal.
 //
-// The sort takes about as long as a sweep in few dimensions, and 16 bytes per constraint.
-func (s *state) arrange(apart func(i, j int) float64, far []float64) {
+// Cost: count log(count) comparisons. An order beyond the memory limit is an error.
+func (s *state) arrange(eng *engine.Engine, apart func(i, j int) float64, far []float64) error {
+	const each = 96 // bytes: a key, a place, and what is picked
+	if err := eng.Check("order of LogDet constraints", each*int64(len(s.constraints)),
+		"use fewer constraints"); err != nil {
+		return err
+	}
 	type key struct {
 		rank  uint64
 		place int
@@ -46,6 +53,7 @@ func (s *state) arrange(apart func(i, j int) float64, far []float64) {
 	s.constraints = pick(s.constraints, s.place)
 	s.inverse, s.Multipliers, s.Bounds = pick(s.inverse, s.place), pick(s.Multipliers, s.place),
 		pick(s.Bounds, s.place)
+	return nil
 }
 
 // rounded returns the bits of v rounded to single precision, with the range of double precision.
