@@ -16,52 +16,43 @@ import (
 //
 // Cost: count log(count) comparisons. An order beyond the memory limit is an error.
 func (s *state) arrange(eng *engine.Engine, apart func(i, j int) float64, far []float64) error {
-	const each = 96 // bytes: a key, a place, and what is picked
+	const each = 88 // bytes: the first part of a key, a place, and what is picked
 	if err := eng.Check("order of LogDet constraints", each*int64(len(s.constraints)),
 		"use fewer constraints"); err != nil {
 		return err
 	}
-	type key struct {
-		rank  uint64
-		place int
+	s.place = make([]int, len(s.constraints))
+	begin := make([]uint64, len(s.place)) // of the keys
+	for k, c := range s.constraints {
+		s.place[k], begin[k] = k, uint64(c.Kind)<<35|rounded(max(0, apart(c.I, c.J)))
 	}
 	rest := func(k int) [6]uint64 {
 		c := s.constraints[k]
-		near, other := far[c.I], far[c.J]
-		out := [6]uint64{rounded(max(near, other)), rounded(min(near, other)), math.Float64bits(c.Bound),
-			math.Float64bits(c.weight())}
+		i, j := rounded(far[c.I]), rounded(far[c.J])
+		out := [6]uint64{max(i, j), min(i, j), math.Float64bits(c.Bound), math.Float64bits(c.weight())}
 		if c.Kind == Nearer {
 			out[4], out[5] = rounded(apart(c.I, c.K)), rounded(far[c.K])
 		}
 		return out
 	}
-	keys := make([]key, len(s.constraints))
-	for k, c := range s.constraints {
-		keys[k] = key{uint64(c.Kind)<<35 | rounded(max(0, apart(c.I, c.J))), k}
-	}
-	slices.SortFunc(keys, func(a, b key) int {
-		if a.rank != b.rank {
-			return cmp.Compare(a.rank, b.rank)
+	slices.SortFunc(s.place, func(a, b int) int {
+		if begin[a] != begin[b] {
+			return cmp.Compare(begin[a], begin[b])
 		}
-		x, y := rest(a.place), rest(b.place)
-		return cmp.Or(slices.Compare(x[:], y[:]), a.place-b.place)
+		x, y := rest(a), rest(b)
+		return cmp.Or(slices.Compare(x[:], y[:]), a-b)
 	})
-	s.place = make([]int, len(keys))
-	for k, key := range keys {
-		s.place[k] = key.place
-	}
-	s.constraints = pick(s.constraints, s.place)
-	s.inverse, s.Multipliers, s.Bounds = pick(s.inverse, s.place), pick(s.Multipliers, s.place),
-		pick(s.Bounds, s.place)
+	s.constraints, s.inverse = pick(s.constraints, s.place), pick(s.inverse, s.place)
+	s.Multipliers, s.Bounds = pick(s.Multipliers, s.place), pick(s.Bounds, s.place)
 	return nil
 }
 
 // rounded returns the bits of v rounded to single precision, with the range of double precision.
 func rounded(v float64) uint64 { return (math.Float64bits(v) + 1<<28) >> 29 }
 
-func pick[T any](list []T, places []int) []T {
-	out := make([]T, len(places))
-	for k, place := range places {
+func pick[T any](list []T, at []int) []T {
+	out := make([]T, len(at))
+	for k, place := range at {
 		out[k] = list[place]
 	}
 	return out
@@ -69,12 +60,11 @@ func pick[T any](list []T, places []int) []T {
 
 // restore undoes arrange, for the result.
 func (s *state) restore() {
-	multipliers, bounds := slices.Clone(s.Multipliers), slices.Clone(s.Bounds)
+	multipliers, bounds := s.Multipliers, s.Bounds
+	s.Multipliers, s.Bounds = make([]float64, len(bounds)), make([]float64, len(bounds))
 	for k, place := range s.place {
 		s.Multipliers[place], s.Bounds[place] = multipliers[k], bounds[k]
 	}
-	for k, at := range s.Skipped {
-		s.Skipped[k] = s.place[at]
-	}
+	s.Skipped = pick(s.place, s.Skipped)
 	slices.Sort(s.Skipped)
 }
