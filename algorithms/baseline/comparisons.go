@@ -207,7 +207,8 @@ const (
 //
 // Links give the triplets with rows i and j of one must-link component and k of another one, where
 // a cannot-link joins the two components. If there are more than the limit, triplets are drawn at
-// random. Weights of links are ignored.
+// random. Weights of links are ignored. Both draws depend on the numbers of rows: rows in another
+// order give another metric, unless the limits are so large that nothing is drawn.
 //
 // The fields are the parameters of the method.
 type SCML struct {

@@ -43,7 +43,8 @@ var NCAAbout = algorithms.About{
 // Limited-memory BFGS starts from the map that whitens the classes (in the directions in which they
 // vary least, for fewer dimensions), scaled so small that every point has weight for all others.
 // The ascent is then repeated from half of the resulting map: this leaves local maxima in which
-// distances have grown so large that only the nearest point has weight.
+// distances have grown so large that only the nearest point has weight. Rounding can decide which
+// maximum is reached, so that rows in another order may give another metric.
 //
 // The map is learned in the leading principal directions of the data, an eighth as many as there
 // are linked points: with as many directions as points, it can map every class to a single point,

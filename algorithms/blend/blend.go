@@ -79,8 +79,8 @@ func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: 
 // power weights the directions of krca by their eigenvalues, which favors ranking.
 const power = 0.5
 
-// tolerance is that of gml. With its coarser default, the result would depend visibly on the order
-// of the links.
+// tolerance is that of gml. With its coarser default, the result would depend visibly on where the
+// search ends.
 const tolerance = 1e-4
 
 // kind is a method that can be a stage.

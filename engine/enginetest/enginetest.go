@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"runtime/debug"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -268,6 +269,7 @@ func Ratio(b *testing.B, metric string, first, second func() error) {
 func Allocations(t *testing.T, count int, work func(steps int)) float64 {
 	t.Helper()
 	racetest.Skip(t, "pools are emptied at random")
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools
 	some := testing.AllocsPerRun(10, func() { work(count) })
 	more := testing.AllocsPerRun(10, func() { work(3 * count) })
 	return (more - some) / float64(2*count)

@@ -97,8 +97,10 @@ func fit(method catalog.Method, p *problem) (*mustlink.Model, *mustlink.Table, e
 		return nil, nil, err
 	}
 	options := append([]mustlink.Option{mustlink.Method(method.Name)}, p.options...)
-	for name, value := range precise[method.Name] {
-		options = append(options, mustlink.Param(name, value))
+	if !p.rough {
+		for name, value := range precise[method.Name] {
+			options = append(options, mustlink.Param(name, value))
+		}
 	}
 	if method.UsesTargets {
 		options = append(options, mustlink.Targets(p.targets))

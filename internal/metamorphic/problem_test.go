@@ -20,6 +20,7 @@ type problem struct {
 	must, cannot [][2]int    // of rows of the table
 	targets      []float64   // one for each row
 	options      []mustlink.Option
+	rough        bool // without the parameters that are precise
 
 	train, later func(p *problem) (*mustlink.Table, error) // the tables of rows and of used rows
 	// between changes the model between the fit and its use. again gives the table whose distances
@@ -39,12 +40,15 @@ const (
 // original is the problem that all others are changes of: three classes, links of both kinds and
 // rows without links. All numbers are multiples of 2^-16 below 16. So a shift by 1e8 and single
 // precision leave them as they are, and a difference between answers is one of the computation.
-func original(t testing.TB) *problem {
+func original(t testing.TB) *problem { return drawn(t, size, 30, 1) }
+
+// drawn is another such problem, of other size, with as many links of each kind.
+func drawn(t testing.TB, size, count int, seed uint64) *problem {
 	t.Helper()
 	p := &problem{train: denseRows, later: denseFresh}
 	var labels []string
-	p.rows, labels = draw(size, 1)
-	p.fresh, _ = draw(20, 2)
+	p.rows, labels = draw(size, seed)
+	p.fresh, _ = draw(20, seed+1)
 	for i, row := range p.rows {
 		p.at = append(p.at, i)
 		p.targets = append(p.targets, grid(row[0]-0.5*row[1]+2*math.Sin(float64(7*i))))
@@ -56,7 +60,7 @@ func original(t testing.TB) *problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := linked.SampleLinks(30, 30, 1)
+	set, err := linked.SampleLinks(count, count, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

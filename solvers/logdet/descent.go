@@ -58,6 +58,12 @@ const (
 	maxInner   = 200
 	coarse     = 10 // a first stage takes every tenth constraint, if enough remain
 	enough     = 4  // constraints for each dimension, at least, in the first stage
+
+	// of violation, up to which a distance is at its bound, so that rounding does not decide on h
+	atBound = 1e-12
+	// decrement, relative to the objective, of the last of several stages: each of them raises what
+	// rounding has changed
+	finely = 1e-8
 )
 
 // descend replaces the multipliers by those of the descent, and reports whether they are within the
@@ -95,8 +101,11 @@ func (f *rows) newton(ctx context.Context, eng *engine.Engine) (converged bool, 
 	if err != nil {
 		return false, err
 	}
+	goal := f.o.Tolerance / 4
 	if f.o.Start == nil {
-		d.scale = min(1, firstGamma/f.o.Gamma)
+		if d.scale = min(1, firstGamma/f.o.Gamma); d.scale < 1 {
+			goal = min(goal, finely)
+		}
 		if count >= coarse*enough*n {
 			d.stride = coarse
 		}
@@ -110,7 +119,7 @@ func (f *rows) newton(ctx context.Context, eng *engine.Engine) (converged bool, 
 		}
 		d.stride = 1
 	}
-	for goal := f.o.Tolerance / 4; goal >= f.o.Tolerance/1000; goal /= 16 {
+	for least := goal / 256; goal >= least; goal /= 16 {
 		if err := d.run(goal); err != nil {
 			return false, err
 		}
@@ -211,7 +220,7 @@ func (d *descent) bound(k int, p float64) float64 {
 	d.p[k], d.slope[k], d.bend[k] = p, 0, 0
 	c := d.constraints[k]
 	x := p / c.Bound
-	if k%d.stride != 0 || d.skipped[k] || !(c.sign()*(x-1) > 0) {
+	if k%d.stride != 0 || d.skipped[k] || !(c.sign()*(x-1) > atBound) {
 		return 0
 	}
 	cost := d.cost(k)
@@ -370,7 +379,7 @@ func (d *descent) direction(g blas.Matrix) (blas.Matrix, error) {
 	step := d.eng.NewMatrix(g.Rows, g.Rows)
 	rest, along := d.eng.Clone(g), d.eng.NewMatrix(g.Rows, g.Rows)
 	d.axpy(-1, g, along)
-	now, goal := size, size*min(0.01, math.Sqrt(size)*0.01)
+	now, goal := size, size*min(0.01, max(0.001, math.Sqrt(size)*0.01))
 	for range maxInner {
 		if !(now > goal) {
 			break

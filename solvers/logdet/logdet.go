@@ -159,6 +159,7 @@ type state struct {
 	t           *asm.Table
 	q, q2       []float64 // images
 	constraints []Constraint
+	place       []int     // of each constraint in the list that was given
 	inverse     []float64 // 1 / (gamma weight) of every constraint
 	o           Options
 	nothing     float64 // squared distances up to which points coincide
@@ -249,6 +250,7 @@ func (s *state) solve(ctx context.Context, eng *engine.Engine) (*Result, error) 
 		return nil, err
 	}
 	s.A = s.matrix()
+	s.restore()
 	return s.Result, nil
 }
 
@@ -475,7 +477,7 @@ func (s *state) replay(done func() error) error {
 			p := s.square(k, c.Kind == Nearer && sign < 0, s.q)
 			s.finish(s.q)
 			if !(1+l*p > 0) {
-				return unfit(k, fmt.Errorf(
+				return unfit(s.place[k], fmt.Errorf(
 					"multiplier %v makes the matrix indefinite: want those of a result for the same points",
 					s.Multipliers[k]))
 			}

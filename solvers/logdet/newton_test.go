@@ -159,6 +159,7 @@ func TestDerivatives(t *testing.T) {
 		g, list := drawn(rt, n, rapid.IntRange(2, n).Draw(rt, "r"))
 		gamma := rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(rt, "gamma")
 		a := ascending(rt, g, list, gamma)
+		list = a.constraints // in their order
 		unsigned := make([]float64, len(list))
 		for k, c := range list {
 			unsigned[k] = c.sign() * a.l[k]

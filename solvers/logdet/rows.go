@@ -21,6 +21,10 @@ import (
 // many constraints on distances, Newton's method for A itself takes less time, and comes first. The
 // sweeps go on if rounding stops them.
 //
+// The constraints are taken in an order that depends on them and the distances of their points, not
+// on the numbers of rows: with rows or constraints in another order, the result differs by rounding
+// alone, unless constraints at equal distances are alike in all else.
+//
 // Cost: 4 r^2 flops per constraint on a distance and sweep, twice that for Nearer; up to 4 m^3 for
 // a step of Newton's method for the dual of m constraints, about 100 m r^2 for one of that for A;
 // memory for the constraints' vectors, and up to 8 m^2 or 2 m r values for Newton's method.
@@ -70,6 +74,16 @@ const crossover = 192
 func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	t := eng.Backend().Kernels()
 	f := &rows{state: s, eng: eng, g: g}
+	squares, total := make([]float64, g.Rows), 0.0
+	each(eng, g.Rows, func(i int) { squares[i] = t.Dot(g.Row(i), g.Row(i)) })
+	for _, v := range squares {
+		total += v
+	}
+	s.nothing = 1e-14 * total / math.Max(1, float64(g.Rows))
+	err := s.arrange(eng, func(i, j int) float64 { return t.SquaredDistance(g.Row(i), g.Row(j)) }, squares)
+	if err != nil {
+		return nil, err
+	}
 	first, pairs := vectors(s.constraints)
 	count, row := len(pairs), (g.Cols+t.Lanes-1)/t.Lanes*t.Lanes
 	f.at = first
@@ -82,12 +96,6 @@ func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	each(eng, count, func(v int) { f.difference(v, pairs[v][0], pairs[v][1]) })
 	s.t, s.q, s.q2 = t, make([]float64, row), make([]float64, row)
 	f.quadratic = newQuadratic(eng, f.w)
-	squares, total := make([]float64, g.Rows), 0.0
-	each(eng, g.Rows, func(i int) { squares[i] = t.Dot(g.Row(i), g.Row(i)) })
-	for _, v := range squares {
-		total += v
-	}
-	s.nothing = 1e-14 * total / math.Max(1, float64(g.Rows))
 	s.wait = s.patience(count, g.Cols, 4*float64(count)*float64(g.Cols*g.Cols))
 	s.many = count == len(s.constraints) && s.descends(count, g.Cols)
 	return f, nil
@@ -282,8 +290,12 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints 
 		3*engine.MatrixBytes(delay, n), "use fewer points"); err != nil {
 		return nil, err
 	}
+	apart := func(i, j int) float64 { return k.At(i, i) - 2*k.At(max(i, j), min(i, j)) + k.At(j, j) }
+	if err := s.arrange(eng, apart, distant(k)); err != nil {
+		return nil, err
+	}
 	f := &delayed{state: s, backlog: newBacklog(eng, k)}
-	_, f.pairs = vectors(constraints)
+	_, f.pairs = vectors(s.constraints)
 	if s.wait = s.patience(len(f.pairs), n, 2*float64(n)*float64(n)*float64(len(f.pairs))); s.wait > 0 {
 		if err := eng.Check(fmt.Sprintf("copy of a kernel matrix of order %d", n), engine.MatrixBytes(n, n),
 			"use fewer points"); err != nil {
@@ -298,6 +310,19 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints 
 	}
 	s.nothing = 1e-14 * total / math.Max(1, float64(n))
 	return s.solve(ctx, eng)
+}
+
+// distant returns the mean squared distance of each point from all, less what is the same for all.
+func distant(k blas.Matrix) []float64 {
+	out, n := make([]float64, k.Rows), float64(k.Rows)
+	for i := range out {
+		out[i] += k.At(i, i) * (1 - 2/n)
+		for j, v := range k.Row(i)[:i] {
+			out[i] -= 2 * v / n
+			out[j] -= 2 * v / n
+		}
+	}
+	return out
 }
 
 // delayed is the problem in terms of a whole kernel matrix.
