@@ -56,9 +56,10 @@ func (t *Table) AllLinks() (*Links, error) {
 
 // ReadLinks reads links between the rows of the table from a CSV file with the columns i, j, link
 // (must or cannot) and optionally bound and weight, or with the columns i, chunklet. Rows are
-// numbers, counted from 0; [Table.ReadLinksByID] reads ids. A bad line is a *fault.DataError with
-// file and line.
-func (t *Table) ReadLinks(path string) (*Links, error) { return t.readLinks(path, dataset.ByRow) }
+// numbers, counted from 0, or ids if the table has some and the first names in the file are no
+// numbers; [Table.ReadLinksByID] reads ids always. A bad line is a *fault.DataError with file and
+// line.
+func (t *Table) ReadLinks(path string) (*Links, error) { return t.readLinks(path, dataset.ByAuto) }
 
 // ReadLinksByID is [Table.ReadLinks] for a file that refers to rows by their ids.
 func (t *Table) ReadLinksByID(path string) (*Links, error) { return t.readLinks(path, dataset.ByID) }

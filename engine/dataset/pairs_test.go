@@ -539,3 +539,40 @@ func TestPairStreamRefuses(t *testing.T) {
 		t.Errorf("ids that are not there: error %v", err)
 	}
 }
+
+// Names are ids where the data have some and one of the first is no number. Numbers that are also
+// the ids of other rows are doubted.
+func TestNamesOfEitherKind(t *testing.T) {
+	words, numbers := []string{"a", "b", "3"}, []string{"2", "0", "1"}
+	for _, c := range []struct {
+		ids    []string
+		text   string
+		by     string
+		must   [2]int
+		doubts bool
+	}{
+		{words, "i,j,link\na,b,must\n", ByID, [2]int{0, 1}, false},
+		{words, "i,j,link\n1,0,must\na,3,cannot\n", "", [2]int{}, false}, // 1 is no id
+		{words, "i,j,link\n1,2,must\n", ByRow, [2]int{1, 2}, false},
+		{words, "i,chunklet\na,x\n3,x\n", ByID, [2]int{0, 2}, false},
+		{numbers, "i,j,link\n2,0,must\n", ByRow, [2]int{0, 2}, true},
+		{[]string{"0", "1", "2"}, "i,j,link\n2,0,must\n", ByRow, [2]int{0, 2}, false},
+		{nil, "i,j,link\n2,0,must\n", ByRow, [2]int{0, 2}, false},
+	} {
+		by, doubt := "", ""
+		of := LinkContext{N: 3, IDs: c.ids, By: ByAuto,
+			Found: func(found, what string) { by, doubt = found, what }}
+		set, err := DecodeLinks(strings.NewReader(c.text), "l.csv", false, of)
+		if c.by == "" {
+			wantData(t, err, "l.csv", place{2, -1, "i"}, `there is no row with id "1"`)
+			continue
+		}
+		if err != nil || by != c.by || (doubt != "") != c.doubts {
+			t.Errorf("%q with ids %v: by %q, doubt %q, error %v", c.text, c.ids, by, doubt, err)
+			continue
+		}
+		if l := set.Must()[0]; l.I != c.must[0] || l.J != c.must[1] {
+			t.Errorf("%q with ids %v: the link is %d, %d", c.text, c.ids, l.I, l.J)
+		}
+	}
+}

@@ -13,13 +13,18 @@ import (
 const (
 	ByRow = "row" // 0-based numbers
 	ByID  = "id"
+	// ByAuto is ByID if there are ids, and one of the first names in the file is no whole number.
+	ByAuto = "auto"
 )
 
 // LinkContext describes the rows that a file of links or pairs refers to.
 type LinkContext struct {
 	N   int      // number of rows
 	IDs []string // the rows' ids when By is ByID
-	By  string   // ByRow or ByID; "" is ByRow
+	By  string   // ByRow, ByID or ByAuto; "" is ByRow
+	// Found, if not nil, is called with what ByAuto has found, and with a doubt about it, "" for none:
+	// numbers of rows that are also ids of others.
+	Found func(by, doubt string)
 	// MaxLine and MemoryLimit are as in ReadOptions.
 	MaxLine     int
 	MemoryLimit int64
@@ -28,19 +33,67 @@ type LinkContext struct {
 }
 
 // begin reads the header of a file of links or pairs.
-func (c LinkContext) begin(src *source, rep *report) (*records, finder, error) {
+func (c *LinkContext) begin(src *source, rep *report) (*records, finder, error) {
 	rep.file = src.name
-	find, err := c.finder()
-	if err != nil {
-		return nil, nil, err
-	}
 	src.limit, src.comments = c.MemoryLimit, true
 	r, err := openRecords(src, c.MaxLine, rep)
 	if err != nil {
 		return nil, nil, err
 	}
+	if c.By == ByAuto {
+		var doubt string
+		if c.By, doubt = c.shownBy(r); c.Found != nil {
+			c.Found(c.By, doubt)
+		}
+		r.first = nil
+	}
+	find, err := c.finder()
+	if err != nil {
+		return nil, nil, err
+	}
 	r.pairs = true
 	return r, find, nil
+}
+
+// shownBy returns how the first records of a file name rows, and a doubt.
+func (c *LinkContext) shownBy(r *records) (by, doubt string) {
+	if c.IDs == nil {
+		return ByRow, ""
+	}
+	var names []string
+	for _, fields := range r.sample() {
+		for _, column := range []string{"i", "j"} {
+			if at := r.column(column); at >= 0 {
+				names = append(names, fields[at])
+			}
+		}
+	}
+	if !Numbered(names) {
+		return ByID, ""
+	}
+	rows := make(map[string]int, len(c.IDs))
+	for i, id := range c.IDs {
+		rows[id] = i
+	}
+	for _, name := range names {
+		i, is := rows[name]
+		if !is {
+			return ByRow, ""
+		}
+		if strconv.Itoa(i) != name {
+			doubt = quote(name) + " is taken as the number of a row, and is also the id of another row: want " +
+				"the option links-by, id or row"
+		}
+	}
+	return ByRow, doubt
+}
+
+// Numbered reports whether all names may be numbers of rows.
+func Numbered(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		_, err := strconv.Atoi(strings.TrimSpace(name))
+		return err != nil
+	})
 }
 
 // rowColumns returns the indices of the columns that name rows.
@@ -82,7 +135,7 @@ func (c LinkContext) finder() (finder, error) {
 		}
 		return func(name string) (int, string, string) { return c.findID(rows, name) }, nil
 	}
-	return nil, fault.Unknown("naming of rows", c.By, []string{ByRow, ByID})
+	return nil, fault.Unknown("naming of rows", c.By, []string{ByRow, ByID, ByAuto})
 }
 
 func (c LinkContext) findNumber(name string) (int, string, string) {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -411,8 +412,25 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 	case Category:
 		c := newCategory(levels, often, g.Missing, f.Levels)
 		g.Kind, g.Does = Category, c.does(g.Distinct)
+		g.warn(collapsed(c, levels, often))
 		g.column = column{kind: Category, category: c}
 	}
+}
+
+// collapsed returns a warning for a category of which many cells share the pool, "" for others.
+func collapsed(c *category, levels []string, often []int) string {
+	const share = 5 // from a fifth of the cells on
+	cells, pooled := 0, 0
+	for k, text := range levels {
+		if cells += often[k]; c.pool && c.place(text) == int32(c.size()-1) {
+			pooled += often[k]
+		}
+	}
+	if share*pooled < cells || pooled == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %% of its cells share the column %s: want more levels, --text letters:3 if it is "+
+		"text, or the kind drop if it names rows", 100*pooled/cells, other)
 }
 
 // firstRow returns the row of the first cell that is not missing.
@@ -438,6 +456,7 @@ func textKind(levels []string, n int) Kind {
 func (f *fit) oneTerms(g *finding, x *points.Column) {
 	if f.Text == "" {
 		g.leave(Text, "text")
+		g.warn(spelled(x))
 		return
 	}
 	t := newTerms(x, f.letters)
@@ -451,6 +470,28 @@ func (f *fit) oneTerms(g *finding, x *points.Column) {
 	}
 	g.Kind, g.Does = Text, fmt.Sprintf("tf-idf of %s: %s", what, count(len(t.list), "term"))
 	g.column = column{kind: Text, terms: t}
+}
+
+// spelled returns a warning for short texts, such as names, whose spelling is left out, "" for
+// others. Letters are not the default: they make up to a thousand columns, and a graph or a
+// statement that cannot be exported.
+func spelled(x *points.Column) string {
+	const longest = 40 // bytes, in the mean
+	bytes, letters, digits := 0, 0, 0
+	for _, text := range x.Levels {
+		bytes += len(text)
+		for _, c := range text {
+			if unicode.IsLetter(c) {
+				letters++
+			} else if unicode.IsDigit(c) {
+				digits++
+			}
+		}
+	}
+	if len(x.Levels) < few || bytes > longest*len(x.Levels) || letters < 2*digits {
+		return ""
+	}
+	return "short texts, whose spelling is left out: want --text letters:3 if similar ones belong together"
 }
 
 // does says what becomes of a category.

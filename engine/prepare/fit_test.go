@@ -778,7 +778,7 @@ func TestTextsLikeNumbers(t *testing.T) {
 		"telephone": {func(k int) string { return "+49 30 1234" + strconv.Itoa(k) }, ""},
 		"doors":     {func(k int) string { return strconv.Itoa(2+k%4) + " drs" }, ""},
 		"grades":    {func(k int) string { return strconv.Itoa(1 + k%5) }, ""},
-		"places":    {func(k int) string { return strconv.Itoa(k) + " Main Street" }, ""},
+		"places":    {func(k int) string { return strconv.Itoa(k) + " Main Street" }, "short texts"},
 		"half of them": {func(k int) string {
 			return []string{"a lot", strconv.Itoa(k) + " kg"}[k%2]
 		}, ""},
@@ -796,6 +796,42 @@ func TestTextsLikeNumbers(t *testing.T) {
 			prepare.Options{Kinds: map[string]prepare.Kind{name: prepare.Category}}); err != nil ||
 			columns[0].Warning != "" {
 			t.Errorf("%s, asked for as a category: warning %q, %v", name, columns[0].Warning, err)
+		}
+	}
+}
+
+// A category most of whose cells share a column has a warning, and so have short texts that are
+// left out; long ones have none.
+func TestLossOfTexts(t *testing.T) {
+	cells := func(write func(k int) string) (list []string) {
+		for k := range 400 {
+			list = append(list, write(k))
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		write func(k int) string
+		want  string
+	}{
+		"cities": {func(k int) string {
+			return "city " + strconv.Itoa(k%150)
+		}, "63 % of its cells share the column (other)"},
+		"few": {func(k int) string { return "city " + strconv.Itoa(k%40) }, ""},
+		"rare": {func(k int) string {
+			return "city " + strconv.Itoa(k%5+max(0, k-340))
+		}, ""}, // 11 of 400 cells
+		"names": {func(k int) string { return "name of " + strconv.Itoa(k) }, "want --text letters:3"},
+		"long": {func(k int) string {
+			return strings.Repeat("a long story ", 9) + strconv.Itoa(k)
+		}, ""},
+	} {
+		x := mixed(words(name, cells(c.write)...), values("x", slices.Repeat([]float64{1, 2, 4, 9}, 100)...))
+		_, columns, err := prepare.Fit(&dataset.Data{Points: x, Name: "t.csv"}, prepare.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := columns[0].Warning; c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, warning %q; want %q", name, columns[0].Does, got, c.want)
 		}
 	}
 }

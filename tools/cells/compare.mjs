@@ -8,7 +8,7 @@
 // are the same, or the library refuses it in one line. Anything else is a silent difference, and the
 // exit code is 1.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 
@@ -38,6 +38,28 @@ const TYPES = {
   LIST: '[k / 4, k, 2.5]::DOUBLE[]', ARRAY: '[k, 2 * k]::FLOAT[2]', STRUCT: "{'p': k, 'q': k / 2}::STRUCT(p INTEGER, q DOUBLE)",
 }
 const COMPRESSIONS = ['uncompressed', 'snappy', 'gzip', 'zstd', 'lz4_raw', 'brotli']
+
+// byArrow returns the columns of an Arrow file as apache-arrow reads it.
+function byArrow(path) {
+  const out = new Map()
+  const add = (name, vector, cells) => {
+    const type = String(vector.type)
+    if (/List/.test(type)) {
+      for (let k = 0; k < (cells[0]?.length ?? 0); k++) {
+        out.set(`${name}.${k}`, { type, cells: cells.map((list) => (list === null ? null : list.get(k))) })
+      }
+      return
+    }
+    const dates = /^(Date|Timestamp)/.test(type)
+    out.set(name, { type, cells: cells.map((v) => (v === null ? null : dates ? BigInt(Math.round(Number(v))) : v)) })
+  }
+  const table = arrow.tableFromIPC(readFileSync(path))
+  for (const field of table.schema.fields) {
+    const vector = table.getChild(field.name)
+    add(field.name, vector, [...Array(vector.length).keys()].map((i) => vector.get(i)))
+  }
+  return out
+}
 
 // writeAll writes the files of FOLDER.
 async function writeAll() {
@@ -110,6 +132,11 @@ async function columnsOf(path) {
 function same(ours, theirs, type) {
   if (ours === null) return theirs === null || Number.isNaN(theirs)
   if (theirs === null) return false
+  const clock = /^Time(64|32)<(\w+)>/.exec(type)
+  if (clock) {
+    const [h, m, s] = ours.split(':').map(Number)
+    return Math.abs(3600 * h + 60 * m + s - Number(theirs) / { SECOND: 1, MILLISECOND: 1e3, MICROSECOND: 1e6, NANOSECOND: 1e9 }[clock[2]]) < 1e-9
+  }
   if (typeof theirs === 'bigint') return typeof ours === 'string' ? BigInt(Date.parse(ours)) === theirs : ours === Number(theirs)
   if (type.startsWith('TIME') && typeof ours === 'string') return ours.replace(/\.?0*$/, '') === String(theirs).replace(/\.?0*$/, '')
   return typeof ours === 'number' ? ours === Number(theirs) || Math.abs(ours - theirs) <= 1e-15 * Math.abs(ours) : ours === String(theirs).trim()
@@ -118,7 +145,7 @@ function same(ours, theirs, type) {
 // verdict returns "same", what the library says, or "SILENT" with the first difference.
 function verdict(ours, theirs) {
   if (ours.error) return 'error: ' + ours.error.split(': ').slice(1).join(': ').slice(0, 110)
-  if (theirs === null) return 'read, and DuckDB does not'
+  if (theirs === null) return 'read, and the other does not'
   for (const [name, { type, cells }] of theirs) {
     const mine = ours.columns[name]
     if (mine === undefined || mine.length !== cells.length) return `SILENT: column ${name}: ${mine?.length} cells for ${cells.length}`
@@ -130,13 +157,14 @@ function verdict(ours, theirs) {
 }
 
 await writeAll()
-const paths = [folder, ...cases].flatMap((at) => readdirSync(at).filter((name) => /\.parquet$/.test(name)).sort()
+const paths = [folder, ...cases].flatMap((at) => readdirSync(at).filter((name) => /\.(parquet|arrow)$/.test(name)).sort()
   .map((name) => join(at, name)))
 let silent = 0
 console.log('file\tverdict')
 for (const line of execFileSync(program, paths, { encoding: 'utf8', maxBuffer: 1 << 28 }).trim().split('\n')) {
   const ours = JSON.parse(line)
-  const text = verdict(ours, await columnsOf(ours.file).catch(() => null))
+  const read = ours.file.endsWith('.arrow') ? async () => byArrow(ours.file) : () => columnsOf(ours.file)
+  const text = verdict(ours, await read().catch(() => null))
   silent += text.startsWith('SILENT') ? 1 : 0
   console.log(`${basename(ours.file)}\t${text}`)
 }

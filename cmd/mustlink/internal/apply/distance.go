@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -225,9 +226,8 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	g := &gathered{Metric: d.m, byID: d.pairs.By == dataset.ByID, names: map[string]int{},
-		positions: map[int]int{}, width: -1}
-	if err := g.readNames(ctx, pairs); err != nil {
+	g := &gathered{Metric: d.m, names: map[string]int{}, positions: map[int]int{}, width: -1}
+	if err := g.readNames(ctx, pairs, &d.pairs); err != nil {
 		return 0, err
 	}
 	if err := prepareStreamed(ctx, d.m, &d.data, &d.preparing, 0); err != nil {
@@ -244,8 +244,9 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	return g.count, d.writeDistances(ctx, g, pairs)
 }
 
-// readNames collects the names of rows. It cannot check them: the rows are read later.
-func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
+// readNames collects the names of rows, and decides how l names them. It cannot check them: the
+// rows are read later.
+func (g *gathered) readNames(ctx context.Context, pairs *pairFile, l *source.Links) error {
 	s, err := session.Await(ctx, func() (*dataset.PairStream, error) {
 		return pairs.open(dataset.LinkContext{})
 	})
@@ -263,6 +264,14 @@ func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
 		if err != nil {
 			return err
 		}
+		if l.By == dataset.ByAuto {
+			if l.By = dataset.ByRow; slices.ContainsFunc(block, func(pair [2]string) bool {
+				return !dataset.Numbered(pair[:])
+			}) {
+				l.By = dataset.ByID
+			}
+		}
+		g.byID = l.By == dataset.ByID
 		g.count += len(block)
 		for _, pair := range block {
 			g.want(pair[0])

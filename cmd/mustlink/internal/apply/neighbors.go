@@ -38,9 +38,6 @@ type neighborsCommand struct {
 	out string
 }
 
-// byBoth is the value of --links-by that names rows by ids where both files have some.
-const byBoth = "auto"
-
 func newNeighbors(s *session.Session) *cobra.Command {
 	c := &neighborsCommand{Session: s}
 	cmd := &cobra.Command{
@@ -75,9 +72,9 @@ written block by block, also from a pipe.`,
 	f.String(&c.data.Path, "input,i", "",
 		"the file of `NEW` rows: "+session.InputEndings()+"; - for standard input")
 	c.data.ReadingFlags(cmd)
-	f.String(&c.names.By, "links-by", byBoth,
+	f.String(&c.names.By, "links-by", dataset.ByAuto,
 		"how OUT names rows: `row|id|auto`, which is id if both files have ids and OUT is a CSV",
-		usage.OneOf(dataset.ByRow, dataset.ByID, byBoth))
+		usage.OneOf(dataset.ByRow, dataset.ByID, dataset.ByAuto))
 	f.Int(&c.k, "neighbors,k", 10, "number `K` of neighbors of each row", usage.Range(">= 1"))
 	c.indexed.flags(cmd)
 	f.String(&c.out, "output,o", "", "the file `OUT` to write; - for standard output")
@@ -218,7 +215,7 @@ func (c *neighborsCommand) write(ctx context.Context, m *metric.Metric, train *d
 	}
 	defer stop()
 	named := c.byID()
-	if c.names.By == byBoth && train.IDs != nil && strings.HasPrefix(cmp.Or(writing.Format,
+	if c.names.By == dataset.ByAuto && train.IDs != nil && strings.HasPrefix(cmp.Or(writing.Format,
 		session.FormatOf(c.out), "csv"), "csv") {
 		first, err := next()
 		named = err == nil && first.Data.IDs != nil

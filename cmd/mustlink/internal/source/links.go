@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 
@@ -36,9 +37,10 @@ func (l *Links) Flags(cmd *cobra.Command) {
 
 // ByFlag defines the flag for how the file refers to rows.
 func (l *Links) ByFlag(cmd *cobra.Command) {
-	usage.FlagsOf(cmd).String(&l.By, "links-by", dataset.ByRow,
-		"how links name rows: `row|id` (0-based numbers, or the column id of the data)",
-		usage.OneOf(dataset.ByRow, dataset.ByID))
+	usage.FlagsOf(cmd).String(&l.By, "links-by", dataset.ByAuto,
+		"how links name rows: `row|id|auto`, 0-based numbers, or the column id of the data; auto is id if the "+
+			"data have ids and the first names are no numbers",
+		usage.OneOf(dataset.ByRow, dataset.ByID, dataset.ByAuto))
 }
 
 // NeedIDs refuses data without ids if links name rows by id.
@@ -64,12 +66,27 @@ func ReadRows[T any](ctx context.Context, s *session.Session, l *Links, path str
 		return none, err
 	}
 	c := l.Context(s, d)
+	c.Found = func(by, doubt string) {
+		if l.By = by; doubt != "" {
+			s.Warnf("%s: %s", path, doubt)
+		}
+	}
 	return session.Await(ctx, func() (T, error) {
 		if path == session.Stream {
 			return decode(s.Stdin, "standard input", false, c)
 		}
 		return read(path, c)
 	})
+}
+
+// Follow makes l name rows as a file does that is there already.
+func (l *Links) Follow(s *session.Session, path string, d *dataset.Data) {
+	if _, err := os.Stat(path); err != nil || l.By != dataset.ByAuto {
+		return
+	}
+	c := l.Context(s, d)
+	c.MayBeEmpty, c.Found = true, func(by, _ string) { l.By = by }
+	_, _ = dataset.ReadLinks(path, c) // they are read again when they are used, and errors are reported there
 }
 
 // Context describes the rows of d that links can refer to.

@@ -177,6 +177,7 @@ func (c *labelCommand) run(ctx context.Context, _ []string) error {
 	if err := c.learnFrom(ctx, data, &o); err != nil {
 		return err
 	}
+	c.links.Follow(c.Session, c.out, data)
 	if o.ByID = c.links.Names(data) != nil; !o.ByID {
 		if err := c.links.NeedIDs(data); err != nil {
 			return err
