@@ -16,10 +16,11 @@ import (
 // distance they do at a chosen precision or recall. A model has one after [Model.Calibrate].
 type Calibration = calibration.Calibration
 
-// Pair is two rows of a table with their learned distance. I < J.
+// Pair is two rows of a table with their learned distance. I < J. Its fields are I, J and Distance.
 type Pair = neighbors.Pair
 
 // PairOptions are the options of [Model.Pairs]. The zero value finds all pairs, up to 20 million.
+// Its fields are Neighbors, Most and Progress.
 type PairOptions = neighbors.PairOptions
 
 // Calibrate returns the model with a calibration on links between the rows of a table; m does not

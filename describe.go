@@ -37,7 +37,7 @@ type Description struct {
 	Build       string        // of the program that fitted the model
 }
 
-// Statistic is a named value of a model.
+// Statistic is a named value of a model. Its fields are Name and Value.
 type Statistic = algorithms.Statistic
 
 // Describe returns a description of the model; that of an empty model is empty.

@@ -15,11 +15,12 @@ import (
 )
 
 // Groups are the groups of a table's rows, from [Model.Groups]: labels, sizes, the merges that made
-// them, and those that links or keys did not allow.
+// them, and those that links or keys did not allow. Its fields are Labels, Sizes, Start, Merges and
+// Forbidden.
 type Groups = cluster.Dendrogram
 
 // Distinct is a column of keys, such as the source of a row. A group has at most one row with a
-// key; rows with a negative key are free.
+// key; rows with a negative key are free. Its fields are Name and Keys.
 type Distinct = cluster.Distinct
 
 // Linkage says which distance two groups of rows have: "average", "complete" or "single".

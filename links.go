@@ -13,11 +13,13 @@ import (
 type (
 	// Links are must-links and cannot-links between the rows of a table. They are immutable.
 	Links = links.Set
-	// Link is one must-link or cannot-link, perhaps with a weight and a bound.
+	// Link is one must-link or cannot-link, perhaps with a weight and a bound. Its fields are I, J,
+	// Sign, Bound, Weight and Line.
 	Link = links.Link
-	// Triplet says that row I is nearer to row J than to row K.
+	// Triplet says that row I is nearer to row J than to row K. Its fields are I, J, K and Line.
 	Triplet = links.Triplet
-	// Quadruplet says that rows I and J are nearer to each other than rows K and L.
+	// Quadruplet says that rows I and J are nearer to each other than rows K and L. Its fields are I,
+	// J, K, L, Bound and Line.
 	Quadruplet = links.Quadruplet
 )
 

@@ -117,7 +117,9 @@ func (m *Model) Dim() int {
 }
 
 // Verdict says how well a metric ranks links of rows that its fit did not know, in comparison with
-// the prepared rows without learning.
+// the prepared rows without learning. Its fields are Found, Reasons, AUC, Error, Raw, Gain,
+// GainError, Must, Cannot, Rows, Fits, Parts, Failed, Alone, Partners, Missing, Candidates and
+// Rejected.
 type Verdict = verdict.Verdict
 
 // Verdict returns the verdict of a fit with the option [HoldOut], nil for other models. The file of

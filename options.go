@@ -67,7 +67,8 @@ type settings struct {
 	choice *catalog.Choice // of the method, nil for none
 }
 
-// Progress is a progress report of long work.
+// Progress is a progress report of long work. Its fields are Stage, Done, Total, Objective,
+// Residual and Elapsed.
 type Progress = algorithms.Progress
 
 // Method chooses the method of [Fit] by its name: "krca", "lleratio" and so on; see docs/methods.

@@ -20,7 +20,7 @@ import (
 // Preparing says how the columns of a table become numbers. The zero value does what the columns
 // ask for: it fills missing numbers with medians, makes a column of zeros and ones for each text of
 // a category, leaves out constant columns and row numbers, and standardizes numbers unless they
-// share a unit.
+// share a unit. Its fields are Kinds, Impute, Indicators, Scale, Levels, Cyclic, Text and Gram.
 type Preparing = prepare.Options
 
 // ColumnKind is the kind of a column: "number", "category", "boolean", "date", "day-first",
@@ -28,7 +28,8 @@ type Preparing = prepare.Options
 // or "drop" to leave it out.
 type ColumnKind = prepare.Kind
 
-// Column describes a column of a table, and what a preparation does with it.
+// Column describes a column of a table, and what a preparation does with it. Its fields are Name,
+// Kind, Missing, Distinct, Low, High, Example, Outputs, Does and Warning.
 type Column = prepare.Column
 
 // Prepare returns the table as a fit sees it: rows of numbers that p makes of its columns. The

@@ -9,7 +9,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Chunklet is a group of rows that belong together, for [Model.Extend].
+// Chunklet is a group of rows that belong together, for [Model.Extend]. Its fields are ID and Rows.
 type Chunklet = algorithms.Chunklet
 
 // NewChunklet is the ID of a [Chunklet] that the model does not have yet.
