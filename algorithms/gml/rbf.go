@@ -268,8 +268,8 @@ const (
 
 // improve replaces sigma and alpha by better ones for K, by a golden section in the logarithm of
 // sigma around the current one, and the polynomial through five points around its result. Its
-// minimum is that of the objective to about 1e-8, where values can no longer be told apart:
-// sections that go on end where rounding leads them, about 1e-6 away.
+// minimum is that of the objective to about 1e-8, where values are equal up to rounding: a section
+// that goes on ends where rounding leads it, about 1e-6 away.
 func (w *width) improve(ctx context.Context, a *attempt) error {
 	at := func(log float64) (float64, error) {
 		v, _, err := w.profile(ctx, a.result.A, math.Exp(log))
