@@ -779,6 +779,12 @@ func TestTextsLikeNumbers(t *testing.T) {
 		"doors":     {func(k int) string { return strconv.Itoa(2+k%4) + " drs" }, ""},
 		"grades":    {func(k int) string { return strconv.Itoa(1 + k%5) }, ""},
 		"places":    {func(k int) string { return strconv.Itoa(k) + " Main Street" }, "short texts"},
+		"four in five": {func(k int) string {
+			if k%6 == 0 {
+				return "word " + strconv.Itoa(k)
+			}
+			return strconv.Itoa(k) + ".5"
+		}, "50 of its cells look like numbers, and 10 do not"},
 		"half of them": {func(k int) string {
 			return []string{"a lot", strconv.Itoa(k) + " kg"}[k%2]
 		}, ""},

@@ -254,6 +254,9 @@ func doubtNumbers(levels []string, often []int) string {
 		return "most cells are numbers, but not " + strconv.Quote(short(levels[other])) + ", which is in " +
 			count(often[other], "cell") +
 			": want an empty cell for a missing number"
+	case other >= 0 && 10*(odd+numbers) >= 8*cells:
+		return fmt.Sprintf("%d of its cells look like numbers, and %d do not, such as %q: want it corrected, or the "+
+			"kind category", odd+numbers, cells-odd-numbers, short(levels[other]))
 	}
 	return ""
 }
