@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -64,7 +65,11 @@ func read(path string) file {
 	}
 	switch x := d.Points.(type) {
 	case *points.Dense:
-		for j, name := range d.Features {
+		for j := range x.D {
+			name := strconv.Itoa(j)
+			if d.Features != nil {
+				name = d.Features[j]
+			}
 			for i := range x.N {
 				f.Columns[name] = append(f.Columns[name], x.Row(i)[j])
 			}
