@@ -194,6 +194,8 @@ def itml(n, d):
     j = (u[1::2] * (n - 1)).astype(int)
     j += j >= i
     differences = x[i] - x[j]
+    # in the order of the other side: must-links first, then by distance
+    differences = differences[numpy.lexsort(((differences**2).sum(1), numpy.arange(PAIRS) >= PAIRS // 2))]
     gamma = 1.0
 
     def run(_):
