@@ -90,8 +90,10 @@ var sound = map[string]string{
 	"const char *file": `"model.onnx"`, "const char *precision": `"double"`,
 	"mustlink_engine engine": "engine", "mustlink_engine *engine": "&made", "mustlink_model model": "model",
 	"mustlink_model *model": "&made", "mustlink_model *updated": "&made", "mustlink_index index": "index",
-	"mustlink_index *index": "&made",
-	"char *buffer":          "text", "void *buffer": "text", "int64_t capacity": "sizeof text",
+	"mustlink_index *index": "&made", "mustlink_model *calibrated": "&made", "mustlink_pairs pairs": "pairs",
+	"mustlink_pairs *pairs": "&made", "const mustlink_points *known": "&points",
+	"const mustlink_points *fresh": "&points", "int64_t *found": "drawn", "double *probability": "squared",
+	"char *buffer": "text", "void *buffer": "text", "int64_t capacity": "sizeof text",
 	"int64_t *size": "&size", "const void *bytes": "text", "int64_t size": "size",
 	"int64_t *dimensions": "&size", "int64_t *features": "&size", "const int64_t *label": "label",
 	"int64_t rows": "N", "int64_t must": "2", "int64_t cannot": "2", "uint64_t seed": "1",
@@ -214,9 +216,11 @@ int main(int argc, char **argv) {
 	mustlink_engine engine, made;
 	mustlink_model model;
 	mustlink_index index;
+	mustlink_pairs pairs;
 	int code = 0;
 	if (mustlink_engine_new(MUSTLINK_ABI, NULL, &engine) || mustlink_fit(engine, "krca", NULL, &points, &links, NULL, &model) ||
 	    mustlink_index_new(engine, &points, 2, 1, NULL, &index) || mustlink_index_save(index, "near.index") ||
+	    mustlink_pairs_suggest(engine, model, NULL, &points, NULL, NULL, &pairs) ||
 	    mustlink_save(model, "model.mlk") || mustlink_save_bytes(model, text, sizeof text, &size)) {
 		fprintf(stderr, "%s\n", mustlink_message());
 		return 1;
