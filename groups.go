@@ -35,8 +35,8 @@ type GroupOptions struct {
 	// Threshold is the largest learned distance at which groups merge. With 0 it is that of the
 	// model's calibration, or no limit if there is a Count.
 	Threshold float64
-	// Precision chooses the threshold, as Calibration.Threshold does; with 0 the calibration's
-	// Surest does.
+	// Precision chooses the threshold, as Calibration.Threshold does; with 0 it is where rows belong
+	// together with a probability of 1/2, Calibration.Even.
 	Precision float64
 	// Count ends merging at so many groups, 0 for no such end. More are left if links or the
 	// threshold forbid further merges.
@@ -106,7 +106,8 @@ func (m *Model) groupThreshold(o GroupOptions) (float64, error) {
 		return 0, &fault.ParamError{Param: "threshold", Value: o.Threshold,
 			Want: "a distance > 0, a number of groups, or a calibrated model"}
 	case o.Precision == 0:
-		return c.Surest().Distance, nil
+		found, err := c.Even()
+		return found.Distance, err
 	}
 	found, err := c.Threshold(o.Precision)
 	return found.Distance, err

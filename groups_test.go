@@ -42,7 +42,7 @@ func TestModelGroups(t *testing.T) {
 		threshold float64
 	}{
 		"threshold":   {mustlink.GroupOptions{Threshold: 0.5, Linkage: "complete"}, 0.5},
-		"calibration": {mustlink.GroupOptions{Links: pairs}, m.Calibration().Surest().Distance},
+		"calibration": {mustlink.GroupOptions{Links: pairs}, try(m.Calibration().Even()).Distance},
 		"precision": {mustlink.GroupOptions{Precision: precise, Neighbors: 7, Linkage: "complete"},
 			try(m.Calibration().Threshold(precise)).Distance},
 		"count":     {mustlink.GroupOptions{Count: 3, Linkage: "average"}, math.Inf(1)},
