@@ -44,6 +44,11 @@ func TestClusterGroups(t *testing.T) {
 		if got != want || len(ids) != 60 || float64(len(slices.Compact(distinct))) != want[0] {
 			t.Errorf("%s: %v and groups %v, want %v", line, r, group, want)
 		}
+		if s := clitest.Parse(t, commandtest.RunOK(t, dir,
+			"score --truth data.csv --predicted groups.csv --groups --json").Stdout); s["pairwise"] == nil ||
+			fmt.Sprint(s) != fmt.Sprint(r["scores"]) {
+			t.Errorf("%s: scores %v and %v", line, r["scores"], s)
+		}
 		if strings.Contains(line, "links") && (group[0] != group[3] || group[1] == group[2]) {
 			t.Errorf("%s: groups %v violate a link", line, group)
 		}

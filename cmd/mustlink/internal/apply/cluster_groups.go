@@ -129,8 +129,10 @@ func (c *clusterCommand) group(ctx context.Context, models []string) error {
 	}
 	r.describe(g, c.distinct, values)
 	labels := numbers(g.Labels)
-	if d.Labels != nil { // labels that cannot be scored do not make the command fail
-		if r.Scores, _ = score.All(score.Input{Truth: d.Labels, Predicted: labels}); r.Scores != nil {
+	var table score.Table
+	if d.Labels != nil && table.Add(d.Labels, labels) == nil {
+		// Labels that cannot be scored do not make the command fail.
+		if r.Scores, _ = table.Groups(); r.Scores != nil {
 			r.Scores.OfClusters()
 		}
 	}
