@@ -138,7 +138,8 @@ func TestGroupsByNeighbors(t *testing.T) {
 		table := try(mustlink.FromRows(rows))
 		f := map[int]float64{}
 		for _, k := range []int{n, 20} {
-			g := try(m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1.4 * math.Sqrt(2*dim), Neighbors: k}))
+			o := mustlink.GroupOptions{Threshold: 1.4 * math.Sqrt(2*dim), Neighbors: k}
+			g := try(m.Groups(ctx, table, o))
 			f[k] = *try(score.Pairwise(truth, g.Labels)).F
 		}
 		t.Logf("groups of %d: F %.4f of all pairs, %.4f of 20 neighbors", size, f[n], f[20])

@@ -87,7 +87,8 @@ func byDefinition(g *sparse.Matrix, l *links.Set, p AgglomerativeParams) *Dendro
 						}
 						count++
 						sum, least, most = sum+d, min(least, d), max(most, d)
-						if at := [2]int{min(i, j), max(i, j)}; near && slices.Compare(at[:], smallest[:]) < 0 {
+						at := [2]int{min(i, j), max(i, j)}
+						if near && slices.Compare(at[:], smallest[:]) < 0 {
 							smallest = at
 						}
 					}

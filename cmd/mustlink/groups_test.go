@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestClusterGroups: records of customers are grouped up to a distance, or where a calibration says;
-// links are kept, and a group has a source once.
+// TestClusterGroups: records of customers are grouped up to a distance, or where a calibration
+// says; links are kept, and a group has a source once.
 func TestClusterGroups(t *testing.T) {
 	dir := t.TempDir()
 	var text strings.Builder

@@ -29,7 +29,8 @@ type grouping struct {
 
 func (g *grouping) flags(f usage.Flags) {
 	f.Float(&g.distance, "distance", 0, "without -n: the largest mean distance `D` of groups that merge",
-		usage.Range("> 0"), usage.Excludes("precision"), usage.Excludes("clusters"), usage.Excludes("centers"))
+		usage.Range("> 0"), usage.Excludes("precision"), usage.Excludes("clusters"),
+		usage.Excludes("centers"))
 	f.Float(&g.precision, "precision", 0,
 		"without -n: the precision `P` of the largest distance, by the calibration of MODEL",
 		usage.Range("> 0, <= 1"), usage.Excludes("clusters"), usage.Excludes("centers"))
