@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
@@ -34,15 +35,14 @@ type GroupOptions struct {
 	// Threshold is the largest learned distance at which groups merge. With 0 it is that of the
 	// model's calibration, or no limit if there is a Count.
 	Threshold float64
-	// Precision chooses the threshold, as Calibration.Threshold does; with 0 the calibration's
-	// Surest does.
+	// Precision chooses the threshold, as Calibration.Threshold does; with 0 it is where rows belong
+	// together with a probability of 1/2, Calibration.Even.
 	Precision float64
 	// Count ends merging at so many groups, 0 for no such end. More are left if links or the
 	// threshold forbid further merges.
 	Count int
-	// Neighbors is the number of nearest rows of each row whose distances count; it should exceed the
-	// size of the groups. With 0 the distances of all pairs count among up to 2000 rows, and those of
-	// 20 neighbors among more.
+	// Neighbors is the number of nearest rows of each row; groups merge only if a row of one is among
+	// those of a row of the other. With 0 it is all among up to 2000 rows, and 20 among more.
 	Neighbors int
 }
 
@@ -53,8 +53,8 @@ const allPairs, usualNeighbors = 2000, 20
 // Groups merges the rows of a table, nearest first in the learned distance, until the next groups
 // are farther apart than a threshold: without a number of clusters, and with clusters of any size,
 // such as the records of one customer. Links and keys are satisfied exactly, and what they forbade
-// is in the result. With neighbors, distances of other pairs do not count: see
-// [cluster.Agglomerative], which also says what links that contradict each other return.
+// is in the result: see [cluster.Agglomerative], which also says what links that contradict each
+// other return. The average and the largest distance are those of all pairs between two groups.
 //
 // Errors: *fault.ParamError (options; no threshold and no calibration to take it from; a precision
 // that the links do not support), *fault.ShapeError (links or keys for other rows),
@@ -86,7 +86,9 @@ func (m *Model) Groups(ctx context.Context, t *Table, o GroupOptions) (*Groups, 
 		return nil, fault.InFile(err, t.raw.Name)
 	}
 	return cluster.Agglomerative(ctx, m.eng, g, o.Links, cluster.AgglomerativeParams{Linkage: o.Linkage,
-		Threshold: threshold, Groups: o.Count, Distinct: o.Distinct})
+		Threshold: threshold, Groups: o.Count, Distinct: o.Distinct, Distance: func(i, j int) float64 {
+			return math.Sqrt(points.SquaredDistance(y.Row(i), y.Row(j)))
+		}})
 }
 
 // groupThreshold returns the threshold of the options or of the calibration.
@@ -104,7 +106,8 @@ func (m *Model) groupThreshold(o GroupOptions) (float64, error) {
 		return 0, &fault.ParamError{Param: "threshold", Value: o.Threshold,
 			Want: "a distance > 0, a number of groups, or a calibrated model"}
 	case o.Precision == 0:
-		return c.Surest().Distance, nil
+		found, err := c.Even()
+		return found.Distance, err
 	}
 	found, err := c.Threshold(o.Precision)
 	return found.Distance, err

@@ -3,6 +3,7 @@ package mustlink_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
@@ -40,7 +42,7 @@ func TestModelGroups(t *testing.T) {
 		threshold float64
 	}{
 		"threshold":   {mustlink.GroupOptions{Threshold: 0.5, Linkage: "complete"}, 0.5},
-		"calibration": {mustlink.GroupOptions{Links: pairs}, m.Calibration().Surest().Distance},
+		"calibration": {mustlink.GroupOptions{Links: pairs}, try(m.Calibration().Even()).Distance},
 		"precision": {mustlink.GroupOptions{Precision: precise, Neighbors: 7, Linkage: "complete"},
 			try(m.Calibration().Threshold(precise)).Distance},
 		"count":     {mustlink.GroupOptions{Count: 3, Linkage: "average"}, math.Inf(1)},
@@ -77,7 +79,7 @@ func TestModelGroups(t *testing.T) {
 		}
 		want := try(cluster.Agglomerative(ctx, try(engine.New(engine.Options{})), g, o.Links,
 			cluster.AgglomerativeParams{Linkage: o.Linkage, Threshold: c.threshold, Groups: o.Count,
-				Distinct: o.Distinct}))
+				Distinct: o.Distinct, Distance: func(i, j int) float64 { return math.Sqrt(squared(i, j)) }}))
 		got := try(m.Groups(ctx, table, o))
 		if !slices.Equal(got.Labels, want.Labels) || !slices.Equal(got.Sizes, want.Sizes) {
 			t.Errorf("%s: %d groups %v, want %d groups %v", name, len(got.Sizes), got.Labels, len(want.Sizes),
@@ -109,6 +111,41 @@ func TestGroupsOfManyRows(t *testing.T) {
 			if want == 2 && k != i%2 {
 				t.Fatalf("threshold %g: row %d is in group %d", threshold, i, k)
 			}
+		}
+	}
+}
+
+// Neighbors give almost the groups of all pairs, also of more rows than there are neighbors.
+func TestGroupsByNeighbors(t *testing.T) {
+	ctx := t.Context()
+	const n, dim = 900, 5
+	m := mustlink.Unlearned(try(engine.New(engine.Options{})), nil, nil)
+	for _, size := range []int{30, 150} {
+		rng := rand.New(rand.NewPCG(70, uint64(size)))
+		rows, truth, centers := make([][]float64, n), make([]int, n), make([][]float64, n/size)
+		for i := range rows {
+			rows[i], truth[i] = make([]float64, dim), i%len(centers)
+			if i < len(centers) {
+				centers[i] = make([]float64, dim)
+				for c := range dim {
+					centers[i][c] = 5 * rng.NormFloat64()
+				}
+			}
+			for c := range dim {
+				rows[i][c] = centers[truth[i]][c] + rng.NormFloat64()
+			}
+		}
+		table := try(mustlink.FromRows(rows))
+		f := map[int]float64{}
+		for _, k := range []int{n, 20} {
+			o := mustlink.GroupOptions{Threshold: 1.4 * math.Sqrt(2*dim), Neighbors: k}
+			g := try(m.Groups(ctx, table, o))
+			f[k] = *try(score.Pairwise(truth, g.Labels)).F
+		}
+		t.Logf("groups of %d: F %.4f of all pairs, %.4f of 20 neighbors", size, f[n], f[20])
+		if f[20] < 0.98 || math.Abs(f[20]-f[n]) > 0.01 {
+			t.Errorf("groups of %d: F %.4f of all pairs, %.4f of 20 neighbors: want the same above 0.98", size,
+				f[n], f[20])
 		}
 	}
 }

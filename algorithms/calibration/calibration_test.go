@@ -108,6 +108,13 @@ func TestProbability(t *testing.T) {
 				t.Fatalf("odds %v at %v, want %v", b, d, a)
 			}
 		}
+		even, err := other.Even()
+		if first := other.Probability(0); (err != nil) != (first < 0.5) {
+			t.Fatalf("probability %v at 0, error %v", first, err)
+		} else if p, end := other.Probability(even.Distance), c.distance[len(c.distance)-1]; err == nil &&
+			(p < 0.5-1e-9 || even.Distance < end && other.Probability(even.Distance*(1+1e-9)+1e-12) > 0.5) {
+			t.Fatalf("probability %v at %v, %v behind it", p, even, other.Probability(even.Distance*(1+1e-9)))
+		}
 		before := Estimate{1, 1, 1}
 		for _, d := range append(append([]float64{0}, grid(300)...), 5, math.MaxFloat64) {
 			s := other.Interval(d)

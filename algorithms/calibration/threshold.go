@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/solvers/optimize"
@@ -121,6 +122,22 @@ func (c *Calibration) Threshold(precision float64) (Threshold, error) {
 func (c *Calibration) Surest() Threshold {
 	t, _ := c.surest(2)
 	return t
+}
+
+// Even returns the largest distance at which two rows belong together with a probability of 1/2 at
+// least. It is a *fault.ParamError if they do at none. Cost: O(n).
+func (c *Calibration) Even() (Threshold, error) {
+	at := func(k int) float64 { return c.Probability(c.distance[k]) - 0.5 }
+	k := sort.Search(len(c.distance), func(k int) bool { return at(k) < 0 })
+	if k == 0 {
+		return Threshold{}, &fault.ParamError{Param: "threshold", Value: 0,
+			Want: fmt.Sprintf("a distance, as no pair matches with a probability above %.3g", at(0)+0.5)}
+	}
+	d := c.distance[k-1]
+	if k < len(c.distance) {
+		d += (c.distance[k] - d) * (at(k-1) / (at(k-1) - at(k)))
+	}
+	return c.At(d), nil
 }
 
 // RoundDown returns a precision with three digits, so that what a message shows is not above what

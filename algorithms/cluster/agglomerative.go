@@ -15,14 +15,15 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Linkage is the height at which two groups merge, from the distances of the graph's pairs between
-// them.
+// Linkage is the height at which two groups merge, from the distances of the pairs between them.
 type Linkage string
 
 const (
-	// AverageLinkage is the mean distance of the pairs that the graph has (UPGMA if it has all).
+	// AverageLinkage is the mean distance (UPGMA). Pairs that the graph lacks count only with a
+	// Distance.
 	AverageLinkage Linkage = "average"
-	// CompleteLinkage is the largest distance. A pair that the graph lacks counts as infinitely far.
+	// CompleteLinkage is the largest distance. A pair that the graph lacks counts as infinitely far
+	// without a Distance.
 	CompleteLinkage Linkage = "complete"
 	// SingleLinkage is the smallest distance of the pairs that the graph has.
 	SingleLinkage Linkage = "single"
@@ -38,6 +39,8 @@ type AgglomerativeParams struct {
 	Groups int
 	// Distinct are columns of which a group has every key at most once, such as the source of a row.
 	Distinct []Distinct
+	// Distance, if not nil, returns the distance >= 0 of any two rows, for pairs that the graph lacks.
+	Distance func(i, j int) float64
 }
 
 // Distinct is a column of keys of the rows. A group has at most one row with a key.
@@ -100,17 +103,18 @@ func (e *DistinctError) InputFault() {}
 // allowed is recorded, and these two groups, and those that contain them, never merge. So the
 // result is greedy, not an optimum, but no two of its groups could merge within the threshold.
 //
-// Groups between which the graph has no pair do not merge, at any height. With pairs that are
-// missing because they are far, as in a graph of neighbors:
+// Groups between which the graph has no pair do not merge, at any height. Between others, average
+// and complete linkage take the pairs that the graph lacks from p.Distance, and so are those of all
+// pairs. Without it, and with pairs that are missing because they are far:
 //
-//   - the average is that of the near pairs alone, which is mostly below the average of all. In a
-//     graph of k neighbors it is near that of all pairs for groups of fewer than k rows, and larger
-//     groups run together. In a graph of just the pairs within the threshold, no mean is above it,
-//     so groups are connected components;
+//   - the average is that of the near pairs alone, below the average of all, so that groups of more
+//     than k rows run together in a graph of k neighbors. In a graph of the pairs within the
+//     threshold, groups are connected components;
 //   - the complete linkage is exact up to the radius of [graph.Within], and in a graph of k
-//     neighbors it leaves groups of about k rows at most;
-//   - the single linkage is exact up to that radius, and in a graph of neighbors wherever they hold
-//     a minimum spanning tree.
+//     neighbors it leaves groups of about k rows at most.
+//
+// The single linkage asks for no more pairs: it is exact up to that radius, and in a graph of
+// neighbors wherever they hold a minimum spanning tree.
 //
 // Errors: *[links.ConflictError] for a cannot-link within a must-link component, and
 // *[DistinctError] for equal keys in one, both with the path of must-links; *fault.ParamError
@@ -121,7 +125,9 @@ func (e *DistinctError) InputFault() {}
 //
 // Cost: O(m log(m)^2) for m pairs and cannot-links, on one core, as a merge changes what the next
 // one is, plus for each merge that was tried the smaller group's rows times the columns of keys.
-// Memory: about 140 bytes for each pair, and as much again for the records of forbidden merges.
+// Distance is asked once for each pair of rows of groups that the graph joins: for n rows at most
+// n^2/2 times, and about n times the size of a group if a threshold keeps groups small.
+// Memory: about 150 bytes for each pair, and as much again for the records of forbidden merges.
 func Agglomerative(ctx context.Context, eng *engine.Engine, g *sparse.Matrix, l *links.Set,
 	p AgglomerativeParams) (*Dendrogram, error) {
 	if p.Linkage == "" {
@@ -138,7 +144,8 @@ func Agglomerative(ctx context.Context, eng *engine.Engine, g *sparse.Matrix, l 
 	}
 	start := l.Components()
 	a := &agglomeration{AgglomerativeParams: p, links: l, out: &Dendrogram{Start: start},
-		of: slices.Clone(start), groups: make([]group, l.NumComponents()), keys: map[key]int32{}}
+		of: slices.Clone(start), groups: make([]group, l.NumComponents()), keys: map[key]int32{},
+		far: p.Distance != nil && p.Linkage != SingleLinkage}
 	if p.Groups > len(a.groups) {
 		return nil, &fault.ParamError{Param: "number of groups", Value: p.Groups,
 			Want: fmt.Sprintf("at most %d, the number of must-link components", len(a.groups))}
@@ -201,7 +208,7 @@ func checkAgglomerative(eng *engine.Engine, g *sparse.Matrix, l *links.Set, p Ag
 
 // Memory of an edge with its places in the heap, the lists and the map; of a record of a forbidden
 // merge in a slice that grows; of a row with its group and merge; and of a key in the map.
-const edgeBytes, forbiddenBytes, groupBytes, keyBytes = 140, 130, 250, 80
+const edgeBytes, forbiddenBytes, groupBytes, keyBytes = 150, 130, 250, 80
 
 // checkPairs refuses a matrix that is not in order, and what is not a graph of squared distances.
 func checkPairs(g *sparse.Matrix) error {
@@ -239,6 +246,7 @@ type agglomeration struct {
 	of     []int // group of each row
 	groups []group
 	keys   map[key]int32    // row that has the key
+	far    bool             // pairs that the graph lacks count
 	edges  []edge           // between groups
 	known  map[uint64]int32 // edge between two groups
 	heap   []place          // of the edges that are not dead
@@ -265,7 +273,7 @@ type key struct{ group, column, key int }
 type edge struct {
 	a, b   int32   // a is -1 when the edge is dead: merged into another
 	i, j   int32   // the smallest pair of rows, the largest numbers without pairs
-	count  int32   // pairs of rows
+	count  int     // pairs of rows: with a Distance none or all
 	at     int32   // place in the heap
 	reason int32   // 1 + number of the cannot-link between them, 0 for none
 	barred bool    // not a merge, whatever comes
@@ -316,6 +324,12 @@ func (a *agglomeration) read(ctx context.Context, g *sparse.Matrix) error {
 	a.heap = make([]place, len(a.edges))
 	for k := range a.edges {
 		e := &a.edges[k]
+		if a.far && e.count > 0 && e.count < a.pairs(e.a, e.b) {
+			e.count, e.sum = 0, 0
+			if err := a.fill(ctx, e, e.a, e.b); err != nil {
+				return err
+			}
+		}
 		a.heap[k], e.at = place{e.height, int32(k)}, int32(k)
 		for _, c := range []int32{e.a, e.b} {
 			a.groups[c].edges = append(a.groups[c].edges, int32(k))
@@ -389,7 +403,9 @@ func (a *agglomeration) run(ctx context.Context) error {
 			a.move(e)
 			continue
 		}
-		a.merge(e, height)
+		if err := a.merge(ctx, e, height); err != nil {
+			return err
+		}
 		last = height
 		left--
 	}
@@ -398,7 +414,34 @@ func (a *agglomeration) run(ctx context.Context) error {
 
 // lacks reports whether a pair that the linkage needs is not in the graph.
 func (a *agglomeration) lacks(e *edge) bool {
-	return a.Linkage == CompleteLinkage && int(e.count) < len(a.groups[e.a].rows)*len(a.groups[e.b].rows)
+	return a.Linkage == CompleteLinkage && e.count < a.pairs(e.a, e.b)
+}
+
+// pairs returns the number of pairs of rows of two groups.
+func (a *agglomeration) pairs(x, y int32) int { return len(a.groups[x].rows) * len(a.groups[y].rows) }
+
+// fill adds the distances of all pairs of rows of the groups x and y to an edge.
+func (a *agglomeration) fill(ctx context.Context, e *edge, x, y int32) error {
+	all := edge{i: math.MaxInt32, count: a.pairs(x, y)}
+	for _, i := range a.groups[x].rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, j := range a.groups[y].rows {
+			d := a.Distance(int(i), int(j))
+			if !(d >= 0) {
+				return &fault.DataError{Row: int(i), Column: strconv.Itoa(int(j)),
+					Err: fmt.Errorf("distance %v: want a number >= 0", d)}
+			}
+			if a.Linkage == CompleteLinkage {
+				all.sum = max(all.sum, d)
+			} else {
+				all.sum += d
+			}
+		}
+	}
+	e.add(&all, a.Linkage)
+	return nil
 }
 
 // forbids reports whether the groups of e may not merge, and records it.
@@ -435,7 +478,7 @@ func (a *agglomeration) clash(e *edge) (i, j, column int) {
 }
 
 // merge merges the groups of an edge: the heavier one takes over rows and edges of the other.
-func (a *agglomeration) merge(between *edge, height float64) {
+func (a *agglomeration) merge(ctx context.Context, between *edge, height float64) error {
 	keep, gone := between.a, between.b
 	if a.groups[keep].weight < a.groups[gone].weight {
 		keep, gone = gone, keep
@@ -443,6 +486,13 @@ func (a *agglomeration) merge(between *edge, height float64) {
 	to, from := &a.groups[keep], &a.groups[gone]
 	delete(a.known, pairOf(keep, gone))
 	a.kill(between)
+	if a.far { // what only one of them has pairs with, the other one gets
+		for _, both := range [][2]int32{{keep, gone}, {gone, keep}} {
+			if err := a.complete(ctx, both[0], both[1]); err != nil {
+				return err
+			}
+		}
+	}
 	for _, k := range from.edges {
 		e := &a.edges[k]
 		if e.a < 0 {
@@ -469,6 +519,27 @@ func (a *agglomeration) merge(between *edge, height float64) {
 		len(to.rows)})
 	to.node, to.weight = node, to.weight+from.weight
 	from.rows, from.edges = nil, nil
+	return nil
+}
+
+// complete fills the edges of the group has, which is to be one with lacks, with the pairs that
+// other groups and lacks have, where the graph has none of these.
+func (a *agglomeration) complete(ctx context.Context, has, lacks int32) error {
+	one := &a.groups[has]
+	one.edges = slices.DeleteFunc(one.edges, func(k int32) bool { return a.edges[k].a < 0 })
+	for _, k := range one.edges {
+		e := &a.edges[k]
+		other := e.a ^ e.b ^ has
+		known, ok := a.known[pairOf(lacks, other)]
+		if e.count == 0 || ok && a.edges[known].count > 0 {
+			continue
+		}
+		if err := a.fill(ctx, e, lacks, other); err != nil {
+			return err
+		}
+		a.move(e)
+	}
+	return nil
 }
 
 // move puts an edge where its height belongs in the heap.

@@ -71,24 +71,31 @@ func byDefinition(g *sparse.Matrix, l *links.Set, p AgglomerativeParams) *Dendro
 						}
 					}
 				}
-				count, sum, least, most, smallest := 0, 0.0, math.Inf(1), 0.0, [2]int{g.Rows, 0}
+				joined, count, sum, least, most, smallest := 0, 0, 0.0, math.Inf(1), 0.0, [2]int{g.Rows, 0}
 				for _, i := range x.rows {
 					for _, j := range y.rows {
 						col, _ := g.Row(i)
-						if _, ok := slices.BinarySearch(col, int32(j)); !ok {
+						_, near := slices.BinarySearch(col, int32(j))
+						d := math.Sqrt(g.At(i, j))
+						if near {
+							joined++
+						} else if d = -1; p.Distance != nil && p.Linkage != SingleLinkage {
+							d = p.Distance(i, j)
+						}
+						if d < 0 {
 							continue
 						}
-						d := math.Sqrt(g.At(i, j))
 						count++
 						sum, least, most = sum+d, min(least, d), max(most, d)
-						if at := [2]int{min(i, j), max(i, j)}; slices.Compare(at[:], smallest[:]) < 0 {
+						at := [2]int{min(i, j), max(i, j)}
+						if near && slices.Compare(at[:], smallest[:]) < 0 {
 							smallest = at
 						}
 					}
 				}
 				height := map[Linkage]float64{AverageLinkage: sum / float64(count), CompleteLinkage: most,
 					SingleLinkage: least}[p.Linkage]
-				if count == 0 || p.Linkage == CompleteLinkage && count < len(x.rows)*len(y.rows) {
+				if joined == 0 || p.Linkage == CompleteLinkage && count < len(x.rows)*len(y.rows) {
 					continue
 				}
 				if bestA < 0 || height < best || height == best && slices.Compare(smallest[:], first[:]) < 0 {
@@ -227,11 +234,14 @@ func TestAgglomerativeIsByDefinition(t *testing.T) {
 	for range problems {
 		n := 1 + rng.IntN(12)
 		gaps := float64(rng.IntN(2)) * rng.Float64() // in half of the problems no pair is missing
-		table := map[[2]int]float64{}
+		table, far := map[[2]int]float64{}, map[[2]int]float64{}
 		for i := range n {
 			for j := i + 1; j < n; j++ {
-				if table[[2]int{i, j}] = float64(rng.IntN(9)); rng.Float64() < gaps {
-					table[[2]int{i, j}] = -1
+				at := [2]int{i, j}
+				if table[at] = float64(rng.IntN(9)); rng.Float64() < gaps {
+					table[at], far[at] = -1, table[at]+float64(rng.IntN(9))
+				} else {
+					far[at] = table[at]
 				}
 			}
 		}
@@ -240,6 +250,9 @@ func TestAgglomerativeIsByDefinition(t *testing.T) {
 		for _, linkage := range linkages {
 			p := AgglomerativeParams{Linkage: linkage, Threshold: []float64{math.Inf(1), 4}[rng.IntN(2)],
 				Groups: rng.IntN(1 + min(3, l.NumComponents())), Distinct: distinct}
+			if rng.IntN(2) == 0 {
+				p.Distance = func(i, j int) float64 { return far[[2]int{min(i, j), max(i, j)}] }
+			}
 			got, err := Agglomerative(context.Background(), eng, g, l, p)
 			if err != nil {
 				checkContradiction(t, err, l, distinct)
@@ -665,6 +678,12 @@ func TestAgglomerativeErrors(t *testing.T) {
 			t.Errorf("%s: %v, error %T %v", name, r, err, err)
 		}
 	}
+	chain := squares(3, func(i, j int) float64 { return float64(3 - 2*(j-i)) }) // without 0-2
+	_, err := Agglomerative(context.Background(), eng, chain, nil, AgglomerativeParams{Threshold: 9,
+		Distance: func(int, int) float64 { return math.NaN() }})
+	if e, ok := errors.AsType[*fault.DataError](err); !ok || e.Row != 0 || e.Column != "2" {
+		t.Errorf("no distance of a pair that the graph lacks: error %v", err)
+	}
 	chunklet, err := links.FromChunklets(4, [][]int{{0, 2, 3}})
 	if err != nil {
 		t.Fatal(err)
@@ -799,6 +818,9 @@ func FuzzAgglomerative(f *testing.F) {
 		}
 		p := AgglomerativeParams{Linkage: linkages[(next()&255)%3], Threshold: value(), Groups: next() % 3,
 			Distinct: []Distinct{{"key", make([]int, n)}}}
+		if far := value(); next()&1 == 0 {
+			p.Distance = func(int, int) float64 { return far }
+		}
 		for i := range n {
 			p.Distinct[0].Keys[i] = next() % 8
 		}

@@ -225,17 +225,21 @@ type PrecisionRecall struct {
 // swaps precision and recall. Lengths that differ or are below 2 are a *fault.ShapeError.
 func Pairwise[A, B comparable](truth []A, predicted []B) (r PrecisionRecall, err error) {
 	_, err = byPairs(truth, predicted, func(p pairs) float64 {
-		share := func(part, of float64) *float64 {
-			if of == 0 {
-				return nil
-			}
-			return new(part / of)
-		}
-		both, class, clust := float64(p.both), float64(p.both+p.classOnly), float64(p.both+p.clustOnly)
-		r = PrecisionRecall{share(both, clust), share(both, class), share(2*both, class+clust)}
+		r = p.precisionRecall()
 		return 0
 	})
 	return r, err
+}
+
+func (p pairs) precisionRecall() PrecisionRecall {
+	share := func(part, of float64) *float64 {
+		if of == 0 {
+			return nil
+		}
+		return new(part / of)
+	}
+	both, class, clust := float64(p.both), float64(p.both+p.classOnly), float64(p.both+p.clustOnly)
+	return PrecisionRecall{share(both, clust), share(both, class), share(2*both, class+clust)}
 }
 
 // BCubed returns the B-cubed precision and recall: the mean over the objects of the share of an
@@ -245,17 +249,36 @@ func Pairwise[A, B comparable](truth []A, predicted []B) (r PrecisionRecall, err
 // 12:461-486.) Lengths that differ or are 0 are a *fault.ShapeError.
 func BCubed[A, B comparable](truth []A, predicted []B) (r PrecisionRecall, err error) {
 	_, err = ofTable(truth, predicted, func(t *contingency) (float64, error) {
-		precision, recall := make([]float64, len(t.cells)), make([]float64, len(t.cells))
-		for k, c := range t.cells {
-			q := float64(c.count)
-			precision[k] = q / float64(t.cluster[c.cluster]) * (q / float64(t.n))
-			recall[k] = q / float64(t.classes[c.class]) * (q / float64(t.n))
-		}
-		p, q := min(sum(precision), 1), min(sum(recall), 1)
-		r = PrecisionRecall{new(p), new(q), new(2 * p * q / (p + q))}
+		r = t.bCubed()
 		return 0, nil
 	})
 	return r, err
+}
+
+func (t *contingency) bCubed() PrecisionRecall {
+	precision, recall := make([]float64, len(t.cells)), make([]float64, len(t.cells))
+	for k, c := range t.cells {
+		q := float64(c.count)
+		precision[k] = q / float64(t.cluster[c.cluster]) * (q / float64(t.n))
+		recall[k] = q / float64(t.classes[c.class]) * (q / float64(t.n))
+	}
+	p, q := min(sum(precision), 1), min(sum(recall), 1)
+	return PrecisionRecall{new(p), new(q), new(2 * p * q / (p + q))}
+}
+
+// Groups returns the report with the pairwise and B-cubed precision and recall of the rows so far.
+// Errors and cost are those of [Table.Report].
+func (t *Table) Groups() (*Report, error) {
+	r, err := t.Report()
+	if err != nil {
+		return nil, err
+	}
+	c := t.labels.contingency()
+	r.BCubed = new(c.bCubed())
+	if p, err := c.pairs(); err == nil { // one row has none
+		r.Pairwise = new(p.precisionRecall())
+	}
+	return r, nil
 }
 
 // NMI returns the mutual information of the two labelings divided by the arithmetic mean of their

@@ -160,6 +160,19 @@ func TestPrecisionRecallMatchEnumeration(t *testing.T) {
 		p := countPairs(a, b)
 		check("pairwise", got, PrecisionRecall{ratio(p.both, p.both+p.clustOnly),
 			ratio(p.both, p.both+p.classOnly), ratio(2*p.both, 2*p.both+p.clustOnly+p.classOnly)})
+		var table Table
+		for i := range a {
+			if err := table.AddCount(fmt.Sprint(a[i]), fmt.Sprint(b[i]), 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r, err := table.Groups(); err != nil {
+			t.Fatal(err)
+		} else {
+			check("pairwise of a table", *r.Pairwise, got)
+			check("B-cubed of a table", *r.BCubed, PrecisionRecall{&precision, &recall,
+				new(2 / (1/precision + 1/recall))})
+		}
 		turned, err := Pairwise(b, a)
 		if err != nil {
 			t.Fatal(err)

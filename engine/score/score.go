@@ -67,6 +67,10 @@ type Report struct {
 	// another naming of them agrees better with the truth.
 	Numbered bool `json:"-"`
 
+	// Pairwise and BCubed are those of groups, from [Table.Groups].
+	Pairwise *PrecisionRecall `json:"pairwise,omitempty"`
+	BCubed   *PrecisionRecall `json:"b_cubed,omitempty"`
+
 	JRatio           *float64   `json:"j_ratio,omitempty"`
 	PairAUC          *float64   `json:"pair_auc,omitempty"`
 	NeighborAccuracy *float64   `json:"neighbor_accuracy,omitempty"`
@@ -103,6 +107,16 @@ func (r *Report) Scores() []Score {
 	add("nmi", r.NMI)
 	add("cluster_accuracy", r.ClusterAccuracy)
 	add("accuracy", r.Accuracy)
+	for _, of := range []struct {
+		name string
+		*PrecisionRecall
+	}{{"pairwise", r.Pairwise}, {"b_cubed", r.BCubed}} {
+		if of.PrecisionRecall != nil {
+			add(of.name+"_precision", of.Precision)
+			add(of.name+"_recall", of.Recall)
+			add(of.name+"_f", of.F)
+		}
+	}
 	add("j_ratio", r.JRatio)
 	add("pair_auc", r.PairAUC)
 	add("neighbor_accuracy", r.NeighborAccuracy)

@@ -58,7 +58,8 @@ type clusterCommand struct {
 	passes    int    // of minibatch
 	centers   string // the file to read them from
 	saveTo    string // the file to write centers to
-	out       string
+	grouping
+	out string
 }
 
 // usesLinks reports whether the algorithm uses links.
@@ -72,12 +73,18 @@ func (c *clusterCommand) penalized() bool { return c.algorithm == algPCK || c.al
 func newCluster(s *session.Session) *cobra.Command {
 	c := &clusterCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:   "cluster [MODEL] -i DATA -n CLUSTERS -o LABELS",
+		Use:   "cluster [MODEL] -i DATA [-n CLUSTERS] -o LABELS",
 		Short: "cluster points, with or without a learned metric",
 		Long: `Cluster points and write the cluster of each row, a number from 0 to CLUSTERS-1.
 
 With MODEL the metric is the learned one, without it that of the raw points (the baseline).
-The algorithms (-a) are:
+Without -n the nearest rows merge into groups of any size, such as the records of one customer. It
+ends where the mean distance of two groups is above --distance, or that of --precision, or, with
+neither, where a calibrated MODEL gives two rows a probability of 1/2 to belong together. Links of
+-c are kept exactly, and so are --distinct columns, of which a group has a value once; the summary
+says which merges they forbade. Of more than 2000 rows, groups merge along 20 neighbors of each row.
+
+The algorithms (-a) for -n are:
 
   kmeans       k-means with k-means++ starts, the best of --restarts; the default without -c
   minibatch    mini-batch k-means, which reads the rows once to learn
@@ -97,6 +104,7 @@ If DATA has labels, the summary scores the clusters against them.`,
 		Example: `  mustlink cluster model.mlk -i data.csv -n 3 -o clusters.csv
   mustlink cluster -i data.csv -n 3 --standardize -o baseline.csv
   mustlink cluster model.mlk -i data.csv -n 3 -a constrained -c links.csv -o clusters.csv
+  mustlink cluster calibrated.mlk -i data.csv --distinct source -o groups.csv
   mustlink cluster -i huge.npy -n 100 --memory-limit 1GiB -o clusters.csv
   zcat rows.csv.gz | mustlink cluster -i - -n 100 -a minibatch --save-centers centers.npy
   zcat rows.csv.gz | mustlink cluster -i - --centers centers.npy -o clusters.csv`,
@@ -106,7 +114,9 @@ If DATA has labels, the summary scores the clusters against them.`,
 	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
-	f.Int(&c.k, "clusters,n", 0, "number of clusters", usage.Range(">= 1"))
+	f.Int(&c.k, "clusters,n", 0, "number of clusters; without it, rows that are near are groups",
+		usage.Range(">= 1"))
+	c.grouping.flags(f)
 	f.String(&c.algorithm, "algorithm,a", "",
 		"`"+strings.Join(algorithmNames(), "|")+"` (default kmeans; constrained with -c)",
 		usage.OneOf(algorithmNames()...))
@@ -137,6 +147,9 @@ If DATA has labels, the summary scores the clusters against them.`,
 func (c *clusterCommand) run(ctx context.Context, args []string) (err error) {
 	if c.m, err = metric.Open(ctx, c.Session, args...); err != nil {
 		return err
+	}
+	if c.grouped {
+		return c.group(ctx, args)
 	}
 	work := c.clusterInMemory
 	if c.streamed() {
@@ -253,9 +266,6 @@ func (c *clusterCommand) check(check *session.Checks, args []string) {
 // needed returns the required flags.
 func (c *clusterCommand) needed() []string {
 	list := []string{"input"}
-	if c.centers == "" {
-		list = append(list, "clusters")
-	}
 	if c.saveTo == "" {
 		list = append(list, "output")
 	}
@@ -265,6 +275,10 @@ func (c *clusterCommand) needed() []string {
 // checkFlags refuses flags that exclude each other.
 func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 	given := check.Cmd.Flags().Changed
+	if c.grouped = c.centers == "" && !given("clusters"); c.grouped {
+		c.checkGroups(check, model)
+		return
+	}
 	if c.algorithm == "" {
 		c.algorithm = algKMeans
 		if c.links.Path != "" {

@@ -22,6 +22,7 @@ type scoreCommand struct {
 	truth, predicted, embedding string
 	label, id                   string // columns of the truth
 	format                      string
+	groups                      bool
 }
 
 func newScore(s *session.Session) *cobra.Command {
@@ -56,6 +57,8 @@ the ratio J of mean distances between and within classes, the AUC of distance as
 	f.String(&c.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
 	f.String(&c.label, "label", "", "the `COLUMN` of labels in --truth (default label)")
 	f.String(&c.id, "id", "", "the `COLUMN` of ids in --truth (default id, if there)")
+	f.Bool(&c.groups, "groups", false, "also pairwise and B-cubed precision, recall and F of --predicted, the "+
+		"scores of groups of any size", usage.Needs("predicted"), usage.Excludes("embedding"))
 	f.String(&c.format, "format", "",
 		"`FORMAT` of an embedding without a known extension, such as csv or npy (default csv)",
 		usage.Complete(session.Formats()...))
@@ -142,6 +145,9 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 		if err := source.CheckCounts(eng, &table); err != nil {
 			return nil, err
 		}
+	}
+	if c.groups {
+		return table.Groups()
 	}
 	return table.Report()
 }
