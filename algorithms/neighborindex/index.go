@@ -176,7 +176,8 @@ func Build(ctx context.Context, eng *engine.Engine, rows blas.Matrix, source Sou
 	if err := neighbors.CheckFinite("rows", rows); err != nil {
 		return nil, err
 	}
-	if err := checkOpen(eng, rows, o.Cells); err != nil { // before minutes of work for nothing
+	sampled := engine.MatrixBytes(sampleRows, o.Cells)
+	if err := checkOpen(eng, rows, o.Cells, sampled); err != nil { // before minutes of work for nothing
 		return nil, err
 	}
 	b := &builder{eng: eng, rows: rows, Options: o, began: time.Now(),

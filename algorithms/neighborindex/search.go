@@ -35,7 +35,7 @@ func (x *Index) Open(ctx context.Context, eng *engine.Engine, rows blas.Matrix) 
 	if err := x.checkRows(rows); err != nil {
 		return nil, err
 	}
-	if err := checkOpen(eng, rows, x.Cells()); err != nil {
+	if err := checkOpen(eng, rows, x.Cells(), 0); err != nil {
 		return nil, err
 	}
 	s := &Searcher{Index: x, eng: eng, rows: rows, panels: make([]panel, x.Cells()),
@@ -47,11 +47,11 @@ func (x *Index) Open(ctx context.Context, eng *engine.Engine, rows blas.Matrix) 
 	return s, nil
 }
 
-// checkOpen prices an open index: the rows, their copy by cells, and the cell of each.
-func checkOpen(eng *engine.Engine, rows blas.Matrix, cells int) error {
+// checkOpen prices an open index: the rows, their copy by cells, the cell of each, and more bytes.
+func checkOpen(eng *engine.Engine, rows blas.Matrix, cells int, more int64) error {
 	n, d := rows.Rows, rows.Cols
 	bytes := engine.MatrixBytes(n, d+1) + engine.MatrixBytes(n+cells*eng.Backend().Kernels().NR, d+1) +
-		engine.MatrixBytes(cells, 2*d+32)
+		engine.MatrixBytes(cells, 2*d+32) + more
 	return eng.Check(fmt.Sprintf("index of %d rows", n), bytes, "search exactly, or raise the memory limit")
 }
 
