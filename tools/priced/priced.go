@@ -1,12 +1,13 @@
-// Package priced finds allocations whose size comes from input and that nothing bounds: a file of a
-// few bytes must not take gigabytes.
+// Package priced finds allocations whose size comes from input and that nothing bounds: a file of
+// a few bytes must not take gigabytes.
 //
-// The test of the package applies the analyzer to the packages of the module that read input. A size
-// is one of make, Grow, Repeat, or a matrix. It comes from input if it was made of a number that a
-// decoder or parser returned; numbers are followed through variables, fields, arguments and results
-// of one package. It is bounded where, on the way to the allocation, a gate was passed, which refuses
-// requests beyond the memory limit, or the number was compared with another one that is not 0 or 1
-// and not from input. An exception has a comment on its line, or the one above: "priced: why".
+// The test of the package applies the analyzer to the packages of the module that read input. A
+// size is one of make, Grow, Repeat, or a matrix. It comes from input if it was made of a number
+// that a decoder or parser returned; numbers are followed through variables, fields, arguments and
+// results of one package. It is bounded where, on the way to the allocation, a gate was passed,
+// which refuses requests beyond the memory limit, or the number was compared with another one that
+// is not 0 or 1 and not from input. An exception has a comment on its line, or the one above:
+// "priced: why".
 //
 // No package imports this one; it exists for its tests.
 package priced
@@ -24,7 +25,8 @@ import (
 )
 
 // Analyzer reports allocations of sizes that input chooses.
-var Analyzer = &analysis.Analyzer{Name: "priced", Doc: "report allocations whose size input chooses", Run: run}
+var Analyzer = &analysis.Analyzer{Name: "priced", Run: run,
+	Doc: "report allocations whose size input chooses"}
 
 var (
 	allocations = regexp.MustCompile(`^(Grow|Repeat|(New|Get|Uncleared)Matrix(32)?)$`)
@@ -38,8 +40,8 @@ var (
 	decoders = regexp.MustCompile(`^(encoding/json\.(Unmarshal|Decode)|encoding/binary\.Read)$`)
 )
 
-// number is a number of the input in an expression: a variable, field or function, with the variable
-// that the expression begins with. Both are nil for what a source returns.
+// number is a number of the input in an expression: a variable, field or function, with the
+// variable that the expression begins with. Both are nil for what a source returns.
 type number struct{ of, root types.Object }
 
 type finder struct {
@@ -394,7 +396,8 @@ func (c *finder) returned(call *ast.CallExpr) []number {
 			}
 		}
 		return c.all(call.Args)
-	case name == "max", name == "append", strings.HasPrefix(name, "math."), strings.HasPrefix(name, "slices."):
+	case name == "max", name == "append", strings.HasPrefix(name, "math."),
+		strings.HasPrefix(name, "slices."):
 		return c.all(call.Args)
 	case sources.MatchString(name), c.input[object]:
 		return []number{{}}
@@ -472,8 +475,8 @@ func (c *finder) isGate(call *ast.CallExpr) bool {
 	return object != nil && (c.gates[object] || gates.MatchString(name))
 }
 
-// bound adds the numbers that a node bounds: by a comparison with what is not from input, by a value
-// that is not, or by a function that checks them.
+// bound adds the numbers that a node bounds: by a comparison with what is not from input, by a
+// value that is not, or by a function that checks them.
 func (c *finder) bound(n ast.Node, bounded map[types.Object]bool) {
 	add := func(e ast.Expr) {
 		for _, n := range c.numbers(e) {
@@ -487,7 +490,8 @@ func (c *finder) bound(n ast.Node, bounded map[types.Object]bool) {
 	}
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
-		if !slices.Contains([]token.Token{token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ}, n.Op) {
+		if !slices.Contains([]token.Token{token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR,
+			token.GEQ}, n.Op) {
 			return
 		}
 		for _, pair := range [][2]ast.Expr{{n.X, n.Y}, {n.Y, n.X}} {
