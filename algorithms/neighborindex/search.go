@@ -29,8 +29,8 @@ type Searcher struct {
 // change.
 //
 // Errors: *fault.ShapeError for rows of another shape, *fault.DataError (a value that is not
-// finite, or too large), *fault.MemoryError, and ctx.Err(), wrapped. Memory: a copy of the rows, and
-// 8 bytes for each; the limit counts the rows too.
+// finite, or too large), *fault.MemoryError, and ctx.Err(), wrapped. Memory: a copy of the rows,
+// and 8 bytes for each; the limit counts the rows too.
 func (x *Index) Open(ctx context.Context, eng *engine.Engine, rows blas.Matrix) (*Searcher, error) {
 	if err := x.checkRows(rows); err != nil {
 		return nil, err
