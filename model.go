@@ -154,7 +154,7 @@ func (m *Model) embed(ctx context.Context, what string, t *Table) (blas.Matrix, 
 	}
 	if err := m.eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, dim),
 		engine.MatrixBytes(n, dim), "embed fewer points at a time"); err != nil {
-		return blas.Matrix{}, err
+		return blas.Matrix{}, fault.InFile(err, t.raw.Name)
 	}
 	var out blas.Matrix
 	err := m.CoordinateBlocks(ctx, t, func(first int, y blas.Matrix) error {

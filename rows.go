@@ -156,9 +156,13 @@ func EachBlock[T any](ctx context.Context, r *Rows,
 }
 
 // Coordinates prepares the rows of d and returns their coordinates, a row of [Model.Dim] columns
-// for each, in one block. Errors are those of [Model.Embed], with the name of d. It is for
+// for each. Many rows are prepared in blocks, so that memory has no prepared copy of all; features
+// as they are need no copy. Errors are those of [Model.Embed], with the name of d. It is for
 // programs that work with internal packages.
 func (m *Model) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
+	if m.Learned() {
+		return m.embed(ctx, "table", FromData(d))
+	}
 	x, err := m.Prepared(d)
 	if err != nil {
 		return blas.Matrix{}, err

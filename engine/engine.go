@@ -186,10 +186,19 @@ func (e *Engine) GetMatrix(rows, cols int) blas.Matrix {
 // caller must not use it afterwards.
 func (e *Engine) PutMatrix(m blas.Matrix) {
 	if n := cap(m.Data); n > smallScratch {
-		largeBuffers.give(m.Data)
+		largeBuffers.give(m.Data, e.kept())
 	} else if n > 0 {
 		smallBuffers[bits.Len(uint(n))-1].Put(unsafe.SliceData(m.Data))
 	}
+}
+
+// kept returns the bytes of large buffers that the process may keep for the engine: an eighth of its
+// limit at most, since no request counts them.
+func (e *Engine) kept() int {
+	if e.limit > 0 {
+		return int(min(scratchBytes, e.limit/8))
+	}
+	return scratchBytes
 }
 
 // takeSmall returns a buffer of n values, 1 to smallScratch.
@@ -234,19 +243,22 @@ func (p *scratchList) take(n int) []float64 {
 	return b[:n]
 }
 
-func (p *scratchList) give(b []float64) {
+// give returns a buffer to the list, which keeps the latest of up to most bytes.
+func (p *scratchList) give(b []float64, most int) {
 	size := 8 * cap(b)
-	if size > scratchBytes {
-		// Without an explicit collection, as much memory again could be allocated before this is
-		// freed.
-		b = nil
-		runtime.GC()
+	if size > most {
+		if size > scratchBytes {
+			// Without an explicit collection, as much memory again could be allocated before this is
+			// freed.
+			b = nil
+			runtime.GC()
+		}
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	drop := 0
-	for len(p.free)-drop >= scratchBuffers || p.bytes+size > scratchBytes {
+	for len(p.free)-drop >= scratchBuffers || p.bytes+size > most {
 		p.bytes -= 8 * cap(p.free[drop])
 		drop++
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/internal/racetest"
 )
@@ -42,6 +43,20 @@ func TestScratchIsReused(t *testing.T) {
 		}
 		if !reused {
 			t.Errorf("%d x 10: a fitting buffer was never reused", rows)
+		}
+	}
+}
+
+// An engine with a limit leaves no more than an eighth of it in the process between requests.
+func TestScratchWithinLimit(t *testing.T) {
+	const n = 1 << 20
+	for _, eighth := range []int64{8 * n, 8*n - 1} {
+		e := enginetest.With(t, engine.Options{MemoryLimit: 8 * eighth})
+		a := blas.MatrixOf(1, n, make([]float64, n))
+		e.PutMatrix(a)
+		b := e.GetMatrix(1, n)
+		if kept := &b.Data[0] == &a.Data[0]; kept != (eighth == 8*n) {
+			t.Errorf("limit %d: a buffer of %d bytes is kept: %v", 8*eighth, 8*n, kept)
 		}
 	}
 }

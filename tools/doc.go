@@ -6,5 +6,6 @@
 // (the files of a release), hostile (broken files, kills, extreme parameters), drawn (what
 // property tests reach), pygen (the Python estimators) and tables (what tests in Python compare
 // with). The tests of layering check the imports of all packages, those of doclinks their
-// comments, those of supply the licenses of other modules.
+// comments, those of priced the memory that input takes, those of supply the licenses of other
+// modules.
 package tools

@@ -199,6 +199,11 @@ func TestLimits(t *testing.T) {
 	isFault("building", err)
 	_, err = free.Open(t.Context(), tight, rows)
 	isFault("opening", err)
+	// An index that cannot be opened is not built: rows and their copy exceed the limit.
+	twice := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: 2 * engine.MatrixBytes(2500, 8)})
+	_, err = Build(t.Context(), twice, rows, Source{}, Options{Neighbors: 4,
+		Progress: func(algorithms.Progress) { t.Error("work began on an index that does not fit") }})
+	isFault("building what does not fit", err)
 	_, _, err = (&Searcher{Index: free.Index, eng: tight, rows: rows, order: free.order,
 		first: free.first}).Search(t.Context(), rows, 4, 3)
 	isFault("searching", err)

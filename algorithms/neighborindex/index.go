@@ -166,7 +166,7 @@ const (
 // rows), *fault.DataError (a value that is not finite, or whose squares overflow or vanish),
 // *fault.MemoryError, and ctx.Err(), wrapped. Cost, for m cells: 2ndm flops for the cells of all
 // rows, up to 1920 m^2 d for k-means, and 4000 n d for the samples. Memory: an int32 for each row,
-// and the larger of what k-means and the exact search take.
+// and the larger of what k-means and the exact search take; it must suffice for [Index.Open] too.
 func Build(ctx context.Context, eng *engine.Engine, rows blas.Matrix, source Source,
 	o Options) (*Index, error) {
 	o, err := o.resolve(rows)
@@ -174,6 +174,10 @@ func Build(ctx context.Context, eng *engine.Engine, rows blas.Matrix, source Sou
 		return nil, err
 	}
 	if err := neighbors.CheckFinite("rows", rows); err != nil {
+		return nil, err
+	}
+	sampled := engine.MatrixBytes(sampleRows, o.Cells)
+	if err := checkOpen(eng, rows, o.Cells, sampled); err != nil { // before minutes of work for nothing
 		return nil, err
 	}
 	b := &builder{eng: eng, rows: rows, Options: o, began: time.Now(),

@@ -29,25 +29,30 @@ type Searcher struct {
 // change.
 //
 // Errors: *fault.ShapeError for rows of another shape, *fault.DataError (a value that is not
-// finite, or too large), *fault.MemoryError, and ctx.Err(), wrapped. Memory: a copy of the rows.
+// finite, or too large), *fault.MemoryError, and ctx.Err(), wrapped. Memory: a copy of the rows,
+// and 8 bytes for each; the limit counts the rows too.
 func (x *Index) Open(ctx context.Context, eng *engine.Engine, rows blas.Matrix) (*Searcher, error) {
 	if err := x.checkRows(rows); err != nil {
 		return nil, err
 	}
-	t := eng.Backend().Kernels()
-	n, d, cells := rows.Rows, rows.Cols, x.Cells()
-	bytes := engine.MatrixBytes(n+cells*t.NR, d+1) + int64(4*n) + engine.MatrixBytes(cells, 2*d+32)
-	if err := eng.Check(fmt.Sprintf("index of %d rows", n), bytes,
-		"search exactly, or raise the memory limit"); err != nil {
+	if err := checkOpen(eng, rows, x.Cells(), 0); err != nil {
 		return nil, err
 	}
-	s := &Searcher{Index: x, eng: eng, rows: rows, panels: make([]panel, cells),
+	s := &Searcher{Index: x, eng: eng, rows: rows, panels: make([]panel, x.Cells()),
 		ranking: newRanking(eng, x.centers)}
 	s.place()
 	if err := s.pack(ctx); err != nil {
 		return nil, fmt.Errorf("neighborindex: %w", err)
 	}
 	return s, nil
+}
+
+// checkOpen prices an open index: the rows, their copy by cells, the cell of each, and more bytes.
+func checkOpen(eng *engine.Engine, rows blas.Matrix, cells int, more int64) error {
+	n, d := rows.Rows, rows.Cols
+	bytes := engine.MatrixBytes(n, d+1) + engine.MatrixBytes(n+cells*eng.Backend().Kernels().NR, d+1) +
+		engine.MatrixBytes(cells, 2*d+32) + more
+	return eng.Check(fmt.Sprintf("index of %d rows", n), bytes, "search exactly, or raise the memory limit")
 }
 
 // place orders the rows by cells.

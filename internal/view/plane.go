@@ -31,7 +31,7 @@ func Plane(ctx context.Context, eng *engine.Engine,
 		return first, second, share, nil
 	}
 	m := min(n, d)
-	need := engine.MatrixBytes(n, d) + engine.MatrixBytes(m, m)
+	need := engine.MatrixBytes(n, 2*d+2) + engine.MatrixBytes(m, m) // x, its copy, and the result
 	if err := eng.Check(fmt.Sprintf("principal directions of %d x %d values", n, d), need,
 		"fit a model and pass it, or raise the memory limit"); err != nil {
 		return nil, nil, share, err
@@ -140,7 +140,7 @@ func NeighborPlane(ctx context.Context, eng *engine.Engine, x blas.Matrix, start
 	report func(done, total int)) (Flat, error) {
 	rows := drawn(x.Rows, seed)
 	if err := eng.Check(fmt.Sprintf("a copy of %d x %d values for a neighbor embedding", x.Rows, x.Cols),
-		2*engine.MatrixBytes(x.Rows, x.Cols),
+		engine.MatrixBytes(x.Rows, 2*(x.Cols+4)), // x, start and the neighbors too
 		"draw principal components, or raise the memory limit"); err != nil {
 		return Flat{}, err
 	}

@@ -28,6 +28,7 @@ func TestMemoryLimitOfCommands(t *testing.T) {
 		"update model.mlk -i data.csv -c links.csv -o out.mlk", "embed model.mlk -i data.csv -o out.csv",
 		"gram model.mlk -i data.csv -o out.csv",
 		"cluster model.mlk -i data.csv -n 2 -o out.csv",
+		"neighbors model.mlk --train data.csv -i data.csv --approximate recall=.9 -o out.csv",
 		"classify model.mlk --train data.csv -i data.csv -o out.csv",
 		"plot model.mlk -i data.csv -o out.svg", "report model.mlk -i data.csv -o out.html",
 		"select -i data.csv -c many.csv --methods krca,kbeta -o out.mlk",

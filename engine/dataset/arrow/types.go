@@ -155,7 +155,7 @@ func (c *column) learn(b *batch) error {
 			c.words.gaps = make([]bool, before)
 		}
 		if v.gaps == nil {
-			v.gaps = make([]bool, b.rows)
+			v.gaps = make([]bool, b.rows) // priced: by values, which counts a gap for every row
 		}
 		c.words.gaps = append(c.words.gaps, v.gaps...)
 	}

@@ -300,6 +300,7 @@ func (b *batch) ragged(c *column, offsets []int64, gaps []bool) (out cells, err 
 	if err != nil {
 		return out, err
 	}
+	// priced: by borrow, unless there was an error
 	out.numbers, out.gaps = make([]float64, n*c.width), make([]bool, n*c.width)
 	for i := range n {
 		first, end := offsets[i]-offsets[0], offsets[i+1]-offsets[0]

@@ -98,8 +98,11 @@ func (m *Metric) Read(ctx context.Context, d *source.Data) (*dataset.Data, error
 
 // Coordinates returns the coordinates of the rows of d in the metric.
 func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
+	if m.Learned() {
+		return m.Model.Coordinates(ctx, d)
+	}
 	x, err := m.Prepared(d)
-	if err == nil && !m.Learned() {
+	if err == nil {
 		err = haveCoordinates(d.Name, x)
 	}
 	if err != nil {
