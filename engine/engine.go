@@ -192,8 +192,8 @@ func (e *Engine) PutMatrix(m blas.Matrix) {
 	}
 }
 
-// kept returns the bytes of large buffers that the process may keep for the engine: an eighth of its
-// limit at most, since no request counts them.
+// kept returns the bytes of large buffers that the process may keep for the engine: an eighth of
+// its limit at most, since no request counts them.
 func (e *Engine) kept() int {
 	if e.limit > 0 {
 		return int(min(scratchBytes, e.limit/8))
