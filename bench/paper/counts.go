@@ -230,8 +230,8 @@ func worse(b *strings.Builder, entries []Entry, results string) {
 			} else {
 				last = tried
 			}
-			fmt.Fprintf(b, "| %s | %s | %.3g | %.3g | %s | %s |\n", e.link(results), escape(what), c.Ours.Mean,
-				c.Printed.Mean, units(c.Units), escape(tried))
+			fmt.Fprintf(b, "| %s | %s | %.3g | %.3g | %s | %s |\n", e.link(results), escape(what),
+				c.Ours.Mean, c.Printed.Mean, units(c.Units), escape(tried))
 		}
 	}
 	b.WriteByte('\n')

@@ -38,8 +38,8 @@ func (r *Result) duel(own, other string, keep func(column string) bool) duel {
 	return d
 }
 
-// trailing names the columns with a suffix in which the mean of a row is worse than that of another,
-// with a few words before them; "" if there are none.
+// trailing names the columns with a suffix in which the mean of a row is worse than that of
+// another, with a few words before them; "" if there are none.
 func (r *Result) trailing(own, other int, suffix string) string {
 	var names []string
 	for j, column := range r.Table.Columns {
