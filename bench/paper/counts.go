@@ -106,9 +106,8 @@ func summary(b *strings.Builder, entries []Entry, all int) {
 		"**%d (%.0f %%) are reproduced, %d are better and %d are worse**. Of the %d numbers of rivals and "+
 		"baselines on the same data %d are reproduced; the other %d are not, %d of them because our "+
 		"version of "+
-		"the rival is better than the paper prints. Times, sizes of data sets, and numbers on a part or "+
-		"another "+
-		"version of the data are counted apart.",
+		"the rival is better than the paper prints. Times, sizes of data sets, stars and counts, and numbers "+
+		"on a part or another version of the data are apart, and in no share.",
 		all, own.Compared(), own.Reproduced, share, own.Better, own.Worse,
 		rival.Compared(), rival.Reproduced, rival.Compared()-rival.Reproduced, rival.Better))
 	b.WriteByte('\n')
@@ -139,6 +138,9 @@ func sections() []section {
 			"A rival above its printed value is not reproduced either, " +
 				"and " +
 				"it can be the reason why an order of methods fails.", "above", "below"},
+		{Mark, "Stars, signs and counts", "What the papers print about other numbers: stars for the " +
+			"significantly best system, signs of significant differences, numbers of data sets and of " +
+			"iterations, of own methods and rivals.", "better", "worse"},
 		{Time, "Times", "The seconds are those of the papers' hardware and programs, of 2011 and before, so " +
 			"*faster* says little about the methods. A larger speedup over a rival counts as " +
 			"faster.", "faster", "slower"},
@@ -177,20 +179,60 @@ func writeGroup(b *strings.Builder, g group, total map[group]int, found map[grou
 
 // claimed writes the claims of the papers' texts.
 func claimed(b *strings.Builder, entries []Entry, results string) {
-	var rows strings.Builder
+	var rows, failing strings.Builder
 	n := map[Verdict]int{}
 	for _, e := range entries {
 		for _, c := range e.Claims {
-			n[c.Verdict]++
-			fmt.Fprintf(&rows, "| %s | %s | %s |\n", e.link(results), escape(c.Text), c.Verdict)
+			if !strings.HasPrefix(c.Text, "the same ") {
+				n[c.Verdict]++
+			}
+			if c.Verdict == Reproduced {
+				fmt.Fprintf(&rows, "| %s | %s |\n", e.link(results), escape(c.Text))
+				continue
+			}
+			fmt.Fprintf(&failing, "| %s | %s | %s | %s | %s |\n", e.link(results), escape(c.Text), c.Verdict,
+				escape(c.Detail), escape(triedFor(e.Name, c.Text)))
 		}
 	}
-	if rows.Len() == 0 {
+	if len(n) == 0 {
 		return
 	}
 	b.WriteString("## What the papers say\n\n")
 	fold(b, "", fmt.Sprintf(
-		"The claims of the texts about the order of methods: %d reproduced, %d mixed, %d not. The pages "+
-			"have the numbers.", n[Reproduced], n[Mixed], n[Worse]))
-	b.WriteString("\n| page | claim | here |\n| --- | --- | --- |\n" + rows.String() + "\n")
+		"The claims of the texts about the order of methods: %d reproduced, %d mixed, %d not. Lines "+
+			"that begin with *the same* repeat a claim under other choices of ours and do not count. The "+
+			"pages have the numbers.", n[Reproduced], n[Mixed], n[Worse]))
+	b.WriteString("\n| page | claim that is not reproduced | here | where | tried |\n" +
+		"| --- | --- | --- | --- | --- |\n" + failing.String())
+	b.WriteString("\n| page | claim that is reproduced |\n| --- | --- |\n" + rows.String() + "\n")
+}
+
+// worse writes a line for each number of an own method, and each mark, that is worse than printed.
+func worse(b *strings.Builder, entries []Entry, results string) {
+	b.WriteString("## Numbers that are worse\n\n")
+	fold(b, "", "One line for each number of an own method, and for each star, sign or count, that is worse "+
+		"than printed, with what was tried; in brackets where the data are not the paper's. The pages have "+
+		"all that was tried.")
+	b.WriteString("\n| page | number | here | printed | in s.d. | tried |\n" +
+		"| --- | --- | ---: | ---: | ---: | --- |\n")
+	last := ""
+	for _, e := range entries {
+		for _, c := range e.Comparisons {
+			if c.Key == nil || c.Verdict != Worse || kindOf(*c.Key) != Own && kindOf(*c.Key) != Mark {
+				continue
+			}
+			what, tried := c.What, triedFor(e.Name, c.What)
+			if c.Partial != "" {
+				what = "(" + what + ")"
+			}
+			if tried == last && tried != notTried {
+				tried = "as above"
+			} else {
+				last = tried
+			}
+			fmt.Fprintf(b, "| %s | %s | %.3g | %.3g | %s | %s |\n", e.link(results), escape(what),
+				c.Ours.Mean, c.Printed.Mean, units(c.Units), escape(tried))
+		}
+	}
+	b.WriteByte('\n')
 }

@@ -38,6 +38,22 @@ func (r *Result) duel(own, other string, keep func(column string) bool) duel {
 	return d
 }
 
+// trailing names the columns with a suffix in which the mean of a row is worse than that of
+// another, with a few words before them; "" if there are none.
+func (r *Result) trailing(own, other int, suffix string) string {
+	var names []string
+	for j, column := range r.Table.Columns {
+		name, ok := strings.CutSuffix(column, suffix)
+		if ok && float64(r.Table.Good)*(r.Ours[own][j].Mean-r.Ours[other][j].Mean) < 0 {
+			names = append(names, strings.ReplaceAll(name, ", ", " "))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return ", behind on average on " + strings.Join(names, ", ")
+}
+
 // row returns the number of a row, which exists.
 func (t Table) row(name string) int {
 	return slices.IndexFunc(t.Rows, func(row Row) bool { return row.Name == name })

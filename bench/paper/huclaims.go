@@ -67,7 +67,8 @@ func (r *Result) ahead(text, own string, others ...string) Claim {
 		}
 		parts = append(parts,
 			fmt.Sprintf("%s against %s: ahead on %d of %d sets, with certainty on %d, behind with "+
-				"certainty on %d", own, other, o.Ahead, o.Columns, o.Surely, o.Behind))
+				"certainty on %d%s", own, other, o.Ahead, o.Columns, o.Surely, o.Behind,
+				r.trailing(r.Table.row(own), r.Table.row(other), "")))
 	}
 	c.Detail = strings.Join(parts, "; ")
 	return c

@@ -197,7 +197,8 @@ func luPoseClaims(r *Result) []Claim {
 		c := r.against("the same for images of the other objects, with normalized kernels"+few, own, others,
 			func(column string) bool { return column == luRetrieved }, duel.better)
 		for _, other := range others {
-			c.Detail += fmt.Sprintf("; %s minus %s %s", own, other, r.gain(own, other, luRetrieved))
+			c.Detail += fmt.Sprintf("; %s minus %s %s (standard error)", own, other,
+				r.gain(own, other, luRetrieved))
 		}
 		claims = append(claims, c)
 	}
@@ -214,7 +215,7 @@ func (r *Result) gain(own, other, column string) string {
 		a[k] -= b[k]
 	}
 	mean, sd := stat.MeanStdDev(a, nil)
-	return fmt.Sprintf("%+.3f ± %.3f (standard error)", mean, sd/math.Sqrt(float64(len(a))))
+	return fmt.Sprintf("%+.3f ± %.3f", mean, sd/math.Sqrt(float64(len(a))))
 }
 
 func luPoseTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {

@@ -15,6 +15,7 @@ type Kind string
 const (
 	Own   Kind = "own"   // quality of the paper's own method, which the paper is about
 	Rival Kind = "rival" // quality of the systems that it is compared with
+	Mark  Kind = "mark"  // stars, signs, numbers of sets and iterations: what sums up other numbers
 	Time  Kind = "time"  // seconds, and ratios of them
 	Size  Kind = "size"  // of the data, and numbers of links
 )
@@ -27,6 +28,10 @@ func kindOf(key printed.Key) Kind {
 	case slices.Contains([]string{"classes", "features", "instances", "patterns", "constraints"},
 		key.Measure):
 		return Size
+	case slices.Contains([]string{"significant_best_95", "number_of_data_sets",
+		"sign_of_significant_rand_difference", "outer_iterations_to_converge_at_most",
+		"objective_difference_to_SDP_solver_tends_to", "iterations_to_align_at_most"}, key.Measure):
+		return Mark
 	}
 	for _, own := range []string{"KRCA", "own method", "BCDNPKL", "G-ML"} { // one in each paper
 		if strings.HasPrefix(key.Method, own) {

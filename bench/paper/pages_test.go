@@ -3,19 +3,23 @@ package paper
 import (
 	"flag"
 	"fmt"
+	"math"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/bench/printed"
 )
 
-var recount = flag.Bool("recount", false, "rewrite the counts of docs/reproduction.md from docs/results")
+var recount = flag.Bool("recount", false, "rewrite docs/reproduction.md as far as docs/results decides it")
 
-// TestPublishedCounts: the counts of the published page are those of the published tables.
+// TestPublishedCounts: the counts, the worse numbers and the claims of the published page are those
+// of the published tables, and what was tried is about some of them.
 // `go test ./paper -run PublishedCounts -recount` rewrites them without a trial.
 func TestPublishedCounts(t *testing.T) {
-	const page, until = "../../docs/reproduction.md", "## What the papers say\n"
+	const page, until = "../../docs/reproduction.md", "## Orders\n"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -26,19 +30,26 @@ func TestPublishedCounts(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString("# Reproduction of the papers' tables and figures\n\n")
-	counts(&b, published(t), printed.Builtin(), "results")
+	entries := published(t)
+	counts(&b, entries, printed.Builtin(), "results")
+	worse(&b, entries, "results")
+	claimed(&b, entries, "results")
+	for _, r := range tried() {
+		if !strings.Contains(b.String(), escape(r.tried)) {
+			t.Errorf("nothing on the page is about %s, %q", r.page, r.about)
+		}
+	}
 	want := b.String() + until + rest
 	if *recount {
 		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	} else if want != string(text) {
-		t.Errorf("%s: its counts are not those of the pages in docs/results: run this test with -recount",
-			page)
+		t.Errorf("%s does not agree with the pages in docs/results: run this test with -recount", page)
 	}
 }
 
-// published reads the comparisons of all tables and figures from their pages.
+// published reads the comparisons and claims of all tables and figures from their pages.
 func published(t *testing.T) []Entry {
 	var out []Entry
 	for _, table := range Tables() {
@@ -52,7 +63,8 @@ func published(t *testing.T) []Entry {
 	return out
 }
 
-// publishedEntry reads the comparisons of a page: lines of tables that end with a verdict.
+// publishedEntry reads the comparisons of a page, lines of tables that end with a verdict, and its
+// claims.
 func publishedEntry(t *testing.T, name string, table Table, partial map[string]string) Entry {
 	text, err := os.ReadFile("../../docs/results/" + name + ".md")
 	if err != nil {
@@ -67,13 +79,19 @@ func publishedEntry(t *testing.T, name string, table Table, partial map[string]s
 	e := Entry{Name: name}
 	for line := range strings.Lines(string(text)) {
 		c := cells(strings.TrimSpace(line))
+		if len(c) == 5 && c[0] == "" && slices.Contains([]Verdict{Reproduced, Mixed, Worse}, Verdict(c[2])) {
+			e.Claims = append(e.Claims, Claim{c[1], Verdict(c[2]), c[3]})
+		}
 		if len(c) < 7 || c[0] != "" {
 			continue
 		}
 		c = c[1 : len(c)-1]
-		verdict, value := Verdict(c[len(c)-1]), c[len(c)-3]
+		what, verdict, value, ours := c[0], Verdict(c[len(c)-1]), c[len(c)-3], c[len(c)-4]
 		if len(c) > 5 {
-			value = c[len(c)-4]
+			value, ours = c[len(c)-4], c[len(c)-5]
+		}
+		if len(c) > 6 {
+			what = c[1] + ", " + c[0]
 		}
 		if verdict != Reproduced && verdict != Better && verdict != Worse {
 			continue
@@ -94,10 +112,21 @@ func publishedEntry(t *testing.T, name string, table Table, partial map[string]s
 		if head, _, _ := strings.Cut(value, " "); !ok || !sameNumber(head, number.Value) {
 			t.Fatalf("%s: %q is about %+v, with the value %g", name, line, key, number.Value)
 		}
-		e.Comparisons = append(e.Comparisons, Comparison{Key: &key, Verdict: verdict})
+		e.Comparisons = append(e.Comparisons, Comparison{What: what, Key: &key, Verdict: verdict,
+			Printed: once(number.Value), Ours: once(firstNumber(ours)), Units: firstNumber(c[len(c)-2])})
 	}
 	qualify(e.Comparisons, partial)
 	return e
+}
+
+// firstNumber returns the number before the first space of a cell, NaN if there is none.
+func firstNumber(cell string) float64 {
+	text, _, _ := strings.Cut(cell, " ")
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
 }
 
 // publishedKey returns the key of a line: column, system and five more cells, or the first is left

@@ -63,6 +63,7 @@ func Reproduction(entries []Entry, numbers *printed.Numbers, results, command st
 	var b strings.Builder
 	b.WriteString("# Reproduction of the papers' tables and figures\n\n")
 	counts(&b, entries, numbers, results)
+	worse(&b, entries, results)
 	claimed(&b, entries, results)
 	orders(&b, entries, results)
 	reasons(&b, entries)

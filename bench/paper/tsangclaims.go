@@ -88,8 +88,8 @@ func (r *Result) orderClaim(text string, own, other int) []Claim {
 		printed = fmt.Sprintf(" (paper: ahead on %d of %d)", n, all)
 	}
 	return []Claim{{text, o.Verdict,
-		fmt.Sprintf("ahead on %d of %d columns, on %d with certainty; behind with certainty on %d%s", o.Ahead,
-			o.Columns, o.Surely, o.Behind, printed)}}
+		fmt.Sprintf("ahead on %d of %d columns, on %d with certainty; behind with certainty on %d%s%s",
+			o.Ahead, o.Columns, o.Surely, o.Behind, r.trailing(own, other, ""), printed)}}
 }
 
 // printedAhead counts the columns with a printed value of both rows, and those of them where the
@@ -200,12 +200,16 @@ func featuresClaim(r *Result) []Claim {
 // moreClaim compares much with little side information, for every system of the paper and set.
 func moreClaim(r *Result) Claim {
 	ahead, behind, all := 0, 0, 0
-	for i := range uciPrinted {
+	var less []string
+	for i, row := range r.Table.Rows[:uciPrinted] {
 		for j := 0; j+1 < len(r.Table.Columns); j += 2 {
 			all++
 			if r.Ours[i][j+1].Mean >= r.Ours[i][j].Mean {
 				ahead++
-			} else if r.surelyAhead(i, j, i, j+1) {
+				continue
+			}
+			less = append(less, row.Name+" on "+strings.TrimSuffix(r.Table.Columns[j], ", little"))
+			if r.surelyAhead(i, j, i, j+1) {
 				behind++
 			}
 		}
@@ -214,6 +218,9 @@ func moreClaim(r *Result) Claim {
 		Detail: fmt.Sprintf(
 			"much is ahead of little on %d of %d systems and sets, behind with certainty on %d (paper: "+
 				"ahead on %d)", ahead, all, behind, printedMore(r.Table))}
+	if less != nil {
+		c.Detail += "; not for " + strings.Join(less, ", ")
+	}
 	switch {
 	case behind == 0 && 2*ahead >= all:
 		c.Verdict = Reproduced

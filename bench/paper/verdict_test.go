@@ -142,9 +142,11 @@ func TestCounts(t *testing.T) {
 	protein := &printed.Key{Table: "tsang-2", Dataset: "SCOP 40% subset", Condition: "",
 		Method: "no KRCA (spectrum kernel)", Measure: "auc"}
 	entries := []Entry{{Name: "a", Comparisons: []Comparison{
-		{Key: key("KRCA"), Verdict: Worse}, {Key: key("no KRCA"), Verdict: Better},
+		{What: "KRCA, XOR", Key: key("KRCA"), Verdict: Worse}, {Key: key("no KRCA"), Verdict: Better},
+		{Key: &printed.Key{Table: "lu-fig5", Measure: "iterations_to_align_at_most"}, Verdict: Reproduced},
 		{Key: protein, Partial: "another version", Verdict: Reproduced}}},
-		{Name: "b", Comparisons: []Comparison{{Key: key("KRCA"), Verdict: Reproduced}, {Verdict: Better}}}}
+		{Name: "b", Comparisons: []Comparison{{Key: key("KRCA"), Verdict: Reproduced}, {Verdict: Better}},
+			Claims: []Claim{{"it is", Mixed, "one of two"}, {"the same elsewhere", Reproduced, ""}}}}
 	page := Reproduction(entries, printed.Builtin(), "results", "make it")
 	for _, want := range []string{
 		// own: the first page counts
@@ -153,6 +155,10 @@ func TestCounts(t *testing.T) {
 		"| tsang-1 | none | 3 | 0 |",
 		"| tsang-2 | in part | 4 | 1 | 1 | 0 | 0 |",
 		"| tsang-2 | none | 16 | 0 |",
+		"| lu-fig5 | the paper's | 1 | 1 | 1 | 0 | 0 |", // apart from both
+		"| [a](results/a.md) | KRCA, XOR | 0 | 0 | +0.0 | not tried |",
+		"| [b](results/b.md) | it is | mixed | one of two | not tried |",
+		": 0 reproduced, 1 mixed, 0 not.",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)

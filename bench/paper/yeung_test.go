@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/bench/printed"
@@ -137,26 +138,16 @@ func TestYeungKeys(t *testing.T) {
 // TestYeungSigns: the sign of a difference is that of the mean, 0 if a t-test does not find it, and
 // a set without its file has none.
 func TestYeungSigns(t *testing.T) {
-	table := yeungFigure4().in("")
-	r := &Result{Table: table}
-	for trial := range 6 {
-		values := make([][]float64, len(table.Rows))
-		for i, row := range table.Rows {
-			for j, column := range table.Columns {
-				v := float64(trial%3) + float64(j)
-				switch {
-				case row.Name == "kbeta" && column == "soybean"+yeungRand:
-					v += 1 + 0.1*float64(trial)
-				case row.Name == "kbeta" && column == "boston"+yeungRand:
-					v += float64(1 - 2*(trial%2))
-				case table.absent(j):
-					v = math.NaN()
-				}
-				values[i] = append(values[i], v)
-			}
+	r := handmade(t, yeungFigure4(), t.TempDir(), func(trial int, row, column string) float64 {
+		v := float64(trial % 3)
+		switch {
+		case row == "kbeta" && column == "soybean"+yeungRand:
+			v += 1 + 0.1*float64(trial)
+		case row == "kbeta" && column == "boston"+yeungRand:
+			v += float64(1 - 2*(trial%2))
 		}
-		r.Trials = append(r.Trials, values)
-	}
+		return v
+	})
 	list := yeungSigns(r)
 	if len(list) != 2 || list[0].Ours.Mean != 1 || list[0].Verdict != Reproduced || list[1].Ours.Mean != 0 ||
 		list[1].Verdict != Worse {
@@ -168,6 +159,13 @@ func TestYeungSigns(t *testing.T) {
 	if d := r.contest("kbeta", "LLMA", yeungRand); d.columns != 5 || d.surely != 1 || d.behind != 0 ||
 		d.ahead != 5 {
 		t.Errorf("contest %+v: want 5 columns, 1 certain", d)
+	}
+	if d := r.contest("LLMA", "kbeta", yeungRand).String(); !strings.HasSuffix(d, " on average on soybean") {
+		t.Errorf("contest %s: want soybean at its end", d)
+	}
+	if notes := strings.Join(yeungWidthNotes(r), "\n"); !strings.Contains(notes,
+		"boston: 0.5 m +0.000 ± 0.000 and +0.000 ± 0.000; ") || strings.Contains(notes, "breast cancer") {
+		t.Errorf("notes of equal systems, without breast cancer:\n%s", notes)
 	}
 }
 

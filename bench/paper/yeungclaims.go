@@ -14,6 +14,8 @@ type contest struct {
 	ahead   int // columns on which the mean of the first is at least as good
 	surely  int // of these, with certainty by a paired t-test
 	behind  int // columns on which the second is better with certainty
+
+	trailing string // the columns on which the mean of the first is worse, in words
 }
 
 // series compares two series of trials, and adds the result.
@@ -42,8 +44,8 @@ func sumOf(values []float64) float64 {
 
 // contest compares two rows on the columns whose names have a suffix, without those that lack data.
 func (r *Result) contest(own, other, suffix string) contest {
-	var d contest
 	a, b := r.Table.row(own), r.Table.row(other)
+	d := contest{trailing: r.trailing(a, b, suffix)}
 	for j, column := range r.Table.Columns {
 		x, y := r.column(a, j), r.column(b, j)
 		if strings.HasSuffix(column, suffix) && len(given(len(x), func(i int) float64 {
@@ -57,8 +59,8 @@ func (r *Result) contest(own, other, suffix string) contest {
 
 // String returns the numbers that decide.
 func (d contest) String() string {
-	return fmt.Sprintf("ahead on %d of %d (certainly on %d, certainly behind on %d)", d.ahead, d.columns,
-		d.surely, d.behind)
+	return fmt.Sprintf("ahead on %d of %d (certainly on %d, certainly behind on %d)%s", d.ahead, d.columns,
+		d.surely, d.behind, d.trailing)
 }
 
 // on returns the verdict for a claim about a share of the columns: reproduced if the first system

@@ -51,6 +51,8 @@ type yeungSet struct {
 
 	input, rbf float64     // J of the points, and in the feature space
 	gram       blas.Matrix // the kernel matrix of all points
+
+	narrow map[string]kernel.Kernel // Figure 4: kernels of other widths, by the names of their systems
 }
 
 // loadYeung reads large data sets; prepare, if not nil, computes what trials share.
