@@ -47,7 +47,12 @@ class Auto(unittest.TestCase):
         self.assertEqual(repr(learner), "AutoMetric()")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            self.assertEqual(learner.fit(X, links=links).verdict_, AutoMetric(hold_out=5).fit(X, links=links).verdict_)
+            verdict = learner.fit(X, links=links).verdict_
+            self.assertEqual(verdict["parts"], 5)
+            if verdict["fits"] == 5:  # ten seconds are enough for all
+                self.assertEqual(verdict, AutoMetric(hold_out=5).fit(X, links=links).verdict_)
+            else:
+                self.assertGreater(verdict["auc"], verdict["raw"])
         self.assertEqual(repr(learner), f"<AutoMetric(), fitted by blend, {learner.model_.dim} directions, better than raw>")
         self.assertIn(f"2 features, fitted by blend, {learner.model_.dim} directions, better", repr(learner.model_))
         noise = np.random.RandomState(0).normal(size=(200, 20))
