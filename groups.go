@@ -105,11 +105,8 @@ func (m *Model) groupThreshold(o GroupOptions) (float64, error) {
 	case c == nil:
 		return 0, &fault.ParamError{Param: "threshold", Value: o.Threshold,
 			Want: "a distance > 0, a number of groups, or a calibrated model"}
-	case o.Precision == 0:
-		found, err := c.Even()
-		return found.Distance, err
 	}
-	found, err := c.Threshold(o.Precision)
+	found, err := c.Joining(o.Precision)
 	return found.Distance, err
 }
 

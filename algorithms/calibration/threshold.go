@@ -140,6 +140,15 @@ func (c *Calibration) Even() (Threshold, error) {
 	return c.At(d), nil
 }
 
+// Joining returns the threshold up to which groups of rows merge: that of a precision, or with 0
+// [Calibration.Even]. Errors are those of the two.
+func (c *Calibration) Joining(precision float64) (Threshold, error) {
+	if precision == 0 {
+		return c.Even()
+	}
+	return c.Threshold(precision)
+}
+
 // RoundDown returns a precision with three digits, so that what a message shows is not above what
 // links support.
 func RoundDown(precision float64) float64 {

@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/sparse"
 	"github.com/mustlink/mustlink/internal/drawstest"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 var linkages = []Linkage{AverageLinkage, CompleteLinkage, SingleLinkage}
@@ -763,11 +764,7 @@ func TestAgglomerativeMemory(t *testing.T) {
 // FuzzAgglomerative: any numbers give a typed error, or groups that keep the links.
 func FuzzAgglomerative(f *testing.F) {
 	rng := rand.New(rand.NewPCG(70, 8))
-	for range 20 {
-		seed := make([]byte, 200)
-		for i := range seed {
-			seed[i] = byte(rng.Uint32())
-		}
+	for _, seed := range propertytest.Inputs(rng, 200) {
 		f.Add(seed, rng.IntN(2) == 0)
 	}
 	eng := enginetest.With(f, engine.Options{Workers: 1, MemoryLimit: 1 << 20})

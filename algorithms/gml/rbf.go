@@ -311,8 +311,8 @@ func (w *width) improve(ctx context.Context, a *attempt) error {
 		}
 	}
 	if best != now {
-		var five [5]float64
-		for k := range five {
+		five := [5]float64{2: before}
+		for _, k := range []int{0, 1, 3, 4} {
 			if five[k], err = at(best + float64(k-2)*coarse); err != nil {
 				return err
 			}

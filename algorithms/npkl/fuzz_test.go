@@ -4,17 +4,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/mustlink/mustlink/internal/propertytest"
 	"pgregory.net/rapid"
 )
 
 // FuzzAddLinks checks that adding links to a model leads to the optimum of a fit of all links.
 func FuzzAddLinks(f *testing.F) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 20 {
-		seed := make([]byte, 256)
-		for i := range seed {
-			seed[i] = byte(rng.Uint32())
-		}
+	for _, seed := range propertytest.Inputs(rand.New(rand.NewPCG(1, 2)), 256) {
 		f.Add(seed)
 	}
 	f.Fuzz(rapid.MakeFuzz(addLinksProperty))

@@ -18,8 +18,11 @@ func decodeCSV(src *source, o ReadOptions, rep *report) (*table, error) {
 		return nil, err
 	}
 	t, err := c.next(math.MaxInt)
-	if err == io.EOF {
+	switch {
+	case err == io.EOF:
 		return nil, c.none()
+	case err == nil && !src.translated:
+		t.doubtLastRow()
 	}
 	return t, err
 }

@@ -300,9 +300,6 @@ func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error
 	if err != nil {
 		return nil, err
 	}
-	if f.name == "csv" {
-		t.doubtLastRow()
-	}
 	return t.complete(src, o, rep)
 }
 

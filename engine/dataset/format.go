@@ -102,10 +102,12 @@ func cutGzip(name string) (string, bool) { return strings.CutSuffix(strings.ToLo
 // input returns the format to read a file in, and whether it is compressed; name is the default of
 // o.Format.
 func (o ReadOptions) input(path, name string) (format, bool, error) {
-	if isFolder(path) {
-		path, name = "-", ""
+	name = cmp.Or(o.Format, name)
+	f, gz, err := lookupFormat(path, name, o.Extensions, format.readable)
+	if err != nil && name == "" && isFolder(path) {
+		return lookupFormat("-", "", o.Extensions, format.readable) // its list is CSV text
 	}
-	return lookupFormat(path, cmp.Or(o.Format, name), o.Extensions, format.readable)
+	return f, gz, err
 }
 
 func outputFormat(path, name string, extra []Extension) (format, bool, error) {

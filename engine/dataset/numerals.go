@@ -258,10 +258,7 @@ func (c *csvRows) doubtColumn() {
 		n := len(cut(c.columns[0]))
 		other := func(row []string) bool {
 			cells := cut(row[0])
-			numbers := 0
-			for _, cell := range cells {
-				numbers += map[bool]int{true: 1}[isNumber(cell)]
-			}
+			numbers := sampleCells(cells).count(numerals{})
 			return len(cells) != n || numbers == 0 || n == 2 && numbers < n
 		}
 		if n > 1 && len(c.sample()) > 1 && !slices.ContainsFunc(c.sample(), other) {

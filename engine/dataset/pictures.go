@@ -179,7 +179,7 @@ func (t *table) readPictures(src *source, o ReadOptions) error {
 	panics.Run(min(runtime.GOMAXPROCS(0), t.rows), func() {
 		for i := int(next.Add(1)) - 1; i < t.rows; i = int(next.Add(1)) - 1 {
 			if paths.Codes[i] < 0 {
-				errs[i] = fmt.Errorf("the cell is empty: want the path of a picture")
+				errs[i] = errors.New("the cell is empty: want the path of a picture")
 				continue
 			}
 			cell := paths.Levels[paths.Codes[i]]

@@ -71,10 +71,7 @@ func (c *LinkContext) shownBy(r *records) (by, doubt string) {
 	if !Numbered(names) {
 		return ByID, ""
 	}
-	rows := make(map[string]int, len(c.IDs))
-	for i, id := range c.IDs {
-		rows[id] = i
-	}
+	rows := c.rowsByID()
 	for _, name := range names {
 		i, is := rows[name]
 		if !is {
@@ -86,6 +83,26 @@ func (c *LinkContext) shownBy(r *records) (by, doubt string) {
 		}
 	}
 	return ByRow, doubt
+}
+
+// rowsByID returns the row of each id, which has no white space around it, as names in files have
+// none.
+func (c LinkContext) rowsByID() map[string]int {
+	rows := make(map[string]int, len(c.IDs))
+	for i, id := range c.IDs {
+		rows[strings.TrimSpace(id)] = i
+	}
+	return rows
+}
+
+// NamesRows returns how the file of links at path names rows: By, or what its first records show if
+// that is ByAuto. Errors are those of its header. It reads no more of the file than these.
+func (c LinkContext) NamesRows(path string) (by string, err error) {
+	return fromFile(path, func(src *source) (string, error) {
+		rep := &report{max: 1}
+		_, _, err := c.begin(src, rep)
+		return c.By, rep.outcome(err)
+	})
 }
 
 // Numbered reports whether all names may be numbers of rows.
@@ -129,10 +146,7 @@ func (c LinkContext) finder() (finder, error) {
 			return nil, &fault.ParamError{Param: "naming of rows", Value: c.By,
 				Want: "row, as the data has no column id"}
 		}
-		rows := make(map[string]int, len(c.IDs))
-		for i, id := range c.IDs {
-			rows[strings.TrimSpace(id)] = i // as the names in the file are
-		}
+		rows := c.rowsByID()
 		return func(name string) (int, string, string) { return c.findID(rows, name) }, nil
 	}
 	return nil, fault.Unknown("naming of rows", c.By, []string{ByRow, ByID, ByAuto})

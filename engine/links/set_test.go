@@ -702,12 +702,7 @@ func TestLabel(t *testing.T) {
 // FuzzSet: components, chunklets, closure and conflicts of any links agree with the algorithm of
 // Floyd and Warshall.
 func FuzzSet(f *testing.F) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 20 {
-		seed := make([]byte, 1024)
-		for i := range seed {
-			seed[i] = byte(rng.Uint32())
-		}
+	for _, seed := range propertytest.Inputs(rand.New(rand.NewPCG(1, 2)), 1024) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {

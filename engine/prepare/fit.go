@@ -262,32 +262,9 @@ func (f *fit) oneNumber(g *finding, x *points.Column, from source, asked bool, w
 	g.Missing = max(g.Missing, s.missing)
 	g.Does = g.filling(f)
 	if from.kind == Number && !asked {
-		g.warn(s.doubt(len(values)))
+		g.warn(s.doubt)
 	}
 }
-
-// doubt returns a warning for whole numbers that may be dates such as 20240131, and for one far
-// from all others that may mean a missing cell, such as -999; "" for none.
-func (s *numbers) doubt(rows int) string {
-	if s.whole && s.low >= 1900_01_01 && s.high <= 2100_12_31 && s.distinct > 2 && s.compact {
-		return "they look like dates such as " + numberText(s.low) + ": want the kind date if they are"
-	}
-	for _, end := range []struct {
-		value, next float64
-		times       int
-	}{{s.low, s.second, s.lowest}, {s.high, s.beforeLast, s.highest}} {
-		span := max(math.Abs(s.second-s.beforeLast), 1)
-		if slices.Contains(sentinels, math.Abs(end.value)) && 2 <= end.times && 2*end.times < rows &&
-			s.distinct > 3 && math.Abs(end.value-end.next) > 2*span {
-			return "its " + count(end.times, "cell") + " of " + numberText(end.value) +
-				" are far from all others: want them empty if they mean that there is no number"
-		}
-	}
-	return ""
-}
-
-// sentinels are numbers that programs write where there is none.
-var sentinels = []float64{99, 999, 9999, 99999, 999999}
 
 // identifier leaves out a column of numbers that only count the rows, and warns of one that may.
 func (f *fit) identifier(g *finding, x *points.Column) bool {

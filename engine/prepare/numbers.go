@@ -22,15 +22,12 @@ const quartileRange = 1.3489795003921634
 type numbers struct {
 	missing, distinct int
 	low, high         float64
-	whole             bool // all are whole numbers
-	rising            bool // each row has the number of the row before plus 1, or minus 1
-	compact           bool // all are dates without marks, such as 20240131
-	// the numbers next to low and high, and how often low and high occur
-	second, beforeLast float64
-	lowest, highest    int
-	fill               float64
-	mean, scale        float64 // after filling
-	median, robust     float64 // after filling
+	whole             bool   // all are whole numbers
+	rising            bool   // each row has the number of the row before plus 1, or minus 1
+	doubt             string // what the numbers may mean instead
+	fill              float64
+	mean, scale       float64 // after filling
+	median, robust    float64 // after filling
 }
 
 // scratch is the memory of one worker, n values each.
@@ -57,17 +54,10 @@ func statistics(values []float64, work *scratch, fill func(sorted []float64) flo
 			s.distinct++
 		}
 	}
-	if n := len(present); n > 0 {
-		s.low, s.high = present[0], present[n-1]
-		s.lowest, _ = slices.BinarySearch(present, math.Nextafter(s.low, math.Inf(1)))
-		at, _ := slices.BinarySearch(present, s.high)
-		s.highest = n - at
-		s.second, s.beforeLast = present[min(s.lowest, n-1)], present[max(at-1, 0)]
+	if len(present) > 0 {
+		s.low, s.high = present[0], present[len(present)-1]
+		s.doubt = s.doubtful(present, len(values))
 	}
-	s.compact = s.whole && !slices.ContainsFunc(present, func(v float64) bool {
-		month, day := int(v)/100%100, int(v)%100
-		return month < 1 || month > 12 || day < 1 || day > 31
-	})
 	s.fill = fill(present)
 	below, _ := slices.BinarySearch(present, s.fill)
 	at := func(k int) float64 { // the sorted values after filling
@@ -102,6 +92,41 @@ func statistics(values []float64, work *scratch, fill func(sorted []float64) flo
 	}
 	return s, nil
 }
+
+// doubtful returns a warning for whole numbers that may be dates such as 20240131, and for one far
+// from all others that may mean a missing cell, such as -999; "" for none. sorted are the numbers
+// of the rows, without gaps.
+func (s *numbers) doubtful(sorted []float64, rows int) string {
+	noDate := func(v float64) bool {
+		month, day := int(v)/100%100, int(v)%100
+		return month < 1 || month > 12 || day < 1 || day > 31
+	}
+	if s.whole && s.low >= 1900_01_01 && s.high <= 2100_12_31 && s.distinct > 2 &&
+		!slices.ContainsFunc(sorted, noDate) {
+		return "they look like dates such as " + numberText(s.low) + ": want the kind date if they are"
+	}
+	if s.distinct <= 3 {
+		return ""
+	}
+	lowest, _ := slices.BinarySearch(sorted, math.Nextafter(s.low, math.Inf(1))) // how often low occurs
+	last, _ := slices.BinarySearch(sorted, s.high)
+	second, beforeLast := sorted[lowest], sorted[last-1]
+	span := max(beforeLast-second, 1)
+	for _, end := range []struct {
+		value, next float64
+		times       int
+	}{{s.low, second, lowest}, {s.high, beforeLast, len(sorted) - last}} {
+		if slices.Contains(sentinels, math.Abs(end.value)) && 2 <= end.times && 2*end.times < rows &&
+			math.Abs(end.value-end.next) > 2*span {
+			return "its " + count(end.times, "cell") + " of " + numberText(end.value) +
+				" are far from all others: want them empty if they mean that there is no number"
+		}
+	}
+	return ""
+}
+
+// sentinels are numbers that programs write where there is none.
+var sentinels = []float64{99, 999, 9999, 99999, 999999}
 
 // countsUp reports whether values are consecutive, row by row.
 func countsUp(values []float64) bool {
@@ -301,12 +326,14 @@ func cutLimit(text string) (number string, limit bool) {
 // limits writes 1 where a number is only a limit.
 func limits(x *points.Column) writer {
 	x = texts(x)
+	limit := make([]bool, len(x.Levels))
+	for k, text := range x.Levels {
+		_, limit[k] = cutLimit(text)
+	}
 	return func(out []float64, stride, lo, hi int) {
 		for i, code := range x.Codes[lo:hi] {
-			if code >= 0 {
-				if _, limit := cutLimit(x.Levels[code]); limit {
-					out[i*stride] = 1
-				}
+			if code >= 0 && limit[code] {
+				out[i*stride] = 1
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package propertytest
 
 import (
 	"flag"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"sync"
@@ -72,6 +73,18 @@ var flags = sync.OnceFunc(func() {
 	}
 	set("rapid.checks", "100", strconv.Itoa(racetest.Fewer(100)))
 })
+
+// Inputs returns twenty inputs of so many random bytes, with which a fuzz target begins.
+func Inputs(rng *rand.Rand, size int) (list [][]byte) {
+	for range 20 {
+		input := make([]byte, size)
+		for i := range input {
+			input[i] = byte(rng.Uint32())
+		}
+		list = append(list, input)
+	}
+	return list
+}
 
 // set changes a flag if it still has its default.
 func set(name, usual, value string) {

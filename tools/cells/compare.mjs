@@ -42,21 +42,17 @@ const COMPRESSIONS = ['uncompressed', 'snappy', 'gzip', 'zstd', 'lz4_raw', 'brot
 // byArrow returns the columns of an Arrow file as apache-arrow reads it.
 function byArrow(path) {
   const out = new Map()
-  const add = (name, vector, cells) => {
-    const type = String(vector.type)
-    if (/List/.test(type)) {
-      for (let k = 0; k < (cells[0]?.length ?? 0); k++) {
-        out.set(`${name}.${k}`, { type, cells: cells.map((list) => (list === null ? null : list.get(k))) })
-      }
-      return
-    }
-    const dates = /^(Date|Timestamp)/.test(type)
-    out.set(name, { type, cells: cells.map((v) => (v === null ? null : dates ? BigInt(Math.round(Number(v))) : v)) })
-  }
   const table = arrow.tableFromIPC(readFileSync(path))
-  for (const field of table.schema.fields) {
-    const vector = table.getChild(field.name)
-    add(field.name, vector, [...Array(vector.length).keys()].map((i) => vector.get(i)))
+  for (const { name } of table.schema.fields) {
+    const vector = table.getChild(name)
+    const type = String(vector.type)
+    const cells = [...Array(vector.length).keys()].map((i) => vector.get(i))
+    const set = (name, of) => out.set(name, { type, cells: cells.map((v) => (v === null ? null : of(v))) })
+    if (/List/.test(type)) {
+      for (let k = 0; k < (cells[0]?.length ?? 0); k++) set(`${name}.${k}`, (list) => list.get(k))
+    } else {
+      set(name, /^(Date|Timestamp)/.test(type) ? (v) => BigInt(Math.round(Number(v))) : (v) => v)
+    }
   }
   return out
 }

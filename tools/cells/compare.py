@@ -69,7 +69,7 @@ def same(name, ours, theirs):
 
 def verdict(ours, names, rows):
     """Returns "same", what the library says, or "SILENT" with the first difference."""
-    if ours["error"] if "error" in ours else False:
+    if ours.get("error"):
         return "error: " + ours["error"].split(": ", 1)[-1][:100]
     count = max(map(len, ours["columns"].values()), default=0)
     difference = None
@@ -139,8 +139,7 @@ def families():
         "exponent": table(lambda v: f"{v:.12e}"), "quoted": table(lambda v: quoted(plain(v))),
         "blanks": table(lambda v: " " + plain(v) + "  "), "bom": table(plain, before="\ufeff"),
         "crlf": table(plain, end="\r\n"), "sep-line": table(comma, ";", before="sep=;\n"),
-        "trailing-lines": table(plain, after="\n\n"), "index": table(plain, head="{0}n".replace("n", "a"), ),
-        "units-row": table(plain, head="a{0}n\nm{0}s"), "comment": table(plain, before="# made by X\n# in m\n"),
+        "trailing-lines": table(plain, after="\n\n"), "units-row": table(plain, head="a{0}n\nm{0}s"), "comment": table(plain, before="# made by X\n# in m\n"),
         "total-row": table(plain, after="Total,12\n"), "wide-sep": table(plain, "  "), "codes": table(
             lambda v: f"{int(abs(v)) % 1000:05d}", numbers=[float(int(abs(v)) % 1000) for v in values]),
         "fortran": table(lambda v: f"{v:.2f}D+00"), "underscore": table(lambda v: f"{v:_.2f}"),
@@ -154,7 +153,6 @@ def families():
         lines[3] = word + "," + lines[3].split(",")[1]
         yield "missing-" + re.sub(r"\W", "_", word or "empty"), "\n".join(lines), {
             "a": [*columns["a"][:2], math.nan, *columns["a"][3:]], "n": columns["n"]}
-    ways.pop("index")
     for name, (text, columns) in ways.items():
         yield name, text, columns
 

@@ -21,11 +21,10 @@ import (
 
 // file is what was read of one file.
 type file struct {
-	File    string            `json:"file"`
-	Error   string            `json:"error,omitempty"`
-	Remarks []string          `json:"remarks"`
-	Columns map[string][]any  `json:"columns"` // numbers or texts, null for missing ones
-	Kinds   map[string]string `json:"kinds"`
+	File    string           `json:"file"`
+	Error   string           `json:"error,omitempty"`
+	Remarks []string         `json:"remarks"`
+	Columns map[string][]any `json:"columns"` // numbers or texts, null for missing ones
 }
 
 func main() {
@@ -39,7 +38,7 @@ func main() {
 }
 
 func read(path string) file {
-	f := file{File: path, Columns: map[string][]any{}, Kinds: map[string]string{}, Remarks: []string{}}
+	f := file{File: path, Columns: map[string][]any{}, Remarks: []string{}}
 	d, err := dataset.Read(path, dataset.ReadOptions{Mixed: true,
 		Extensions: []dataset.Extension{parquet.Format(), arrow.Format()}})
 	if err != nil {
@@ -52,9 +51,6 @@ func read(path string) file {
 		f.Remarks = append(f.Remarks, err.Error())
 	}
 	f.Remarks = append(f.Remarks, prepare.Remarks(columns)...)
-	for _, c := range columns {
-		f.Kinds[c.Name] = string(c.Kind)
-	}
 	for _, texts := range []struct {
 		name  string
 		cells []string

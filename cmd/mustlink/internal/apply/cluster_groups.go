@@ -145,7 +145,7 @@ func (c *clusterCommand) group(ctx context.Context, models []string) error {
 }
 
 // threshold finds the distance by the calibration of the model, if none is given.
-func (c *clusterCommand) threshold(r *groupsReport, models []string) (err error) {
+func (c *clusterCommand) threshold(r *groupsReport, models []string) error {
 	if c.distance > 0 {
 		return nil
 	}
@@ -154,12 +154,7 @@ func (c *clusterCommand) threshold(r *groupsReport, models []string) (err error)
 		return fault.Data(models[0], "the model is not calibrated: want -n CLUSTERS, --distance D, or a model "+
 			"of mustlink calibrate")
 	}
-	var found calibration.Threshold
-	if c.precision > 0 {
-		found, err = calibrated.Threshold(c.precision)
-	} else {
-		found, err = calibrated.Even()
-	}
+	found, err := calibrated.Joining(c.precision)
 	r.Distance, r.Calibrated = found.Distance, &found
 	return fault.InFile(unsupported(usage.RenameParams(err, "precision", "--precision", "threshold",
 		"--distance")), models[0])

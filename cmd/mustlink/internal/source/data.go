@@ -326,14 +326,18 @@ func WarnOfLabels(s *session.Session, d *dataset.Data) {
 		s.Warnf("%s: %s, a class like others: want empty cells if it means no label", d.Name,
 			strings.Join(each, ", "))
 	}
-	spelled := map[float64]string{}
+	seen, spelled := map[string]bool{}, map[float64]string{}
 	for _, label := range d.Labels {
+		if seen[label] {
+			continue
+		}
+		seen[label] = true
 		v, err := dataset.ParseFloat(label)
-		if first, there := spelled[v]; err == nil && there && first != label {
+		if first, there := spelled[v]; err == nil && there {
 			s.Warnf("%s: the labels %q and %q are different classes, but the same number: want one spelling",
 				d.Name, first, label)
 			return
-		} else if err == nil && !there {
+		} else if err == nil {
 			spelled[v] = label
 		}
 	}

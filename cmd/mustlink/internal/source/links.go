@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 
@@ -81,12 +80,12 @@ func ReadRows[T any](ctx context.Context, s *session.Session, l *Links, path str
 
 // Follow makes l name rows as a file does that is there already.
 func (l *Links) Follow(s *session.Session, path string, d *dataset.Data) {
-	if _, err := os.Stat(path); err != nil || l.By != dataset.ByAuto {
+	if l.By != dataset.ByAuto {
 		return
 	}
-	c := l.Context(s, d)
-	c.MayBeEmpty, c.Found = true, func(by, _ string) { l.By = by }
-	_, _ = dataset.ReadLinks(path, c) // they are read again when they are used, and errors are reported there
+	if by, err := l.Context(s, d).NamesRows(path); err == nil { // who reads the links reports errors
+		l.By = by
+	}
 }
 
 // Context describes the rows of d that links can refer to.
