@@ -76,7 +76,7 @@ func Fit(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []bool, gr
 				rows = append(rows, i)
 			}
 		}
-		weight, bias, err := logistic(ctx, eng, z, must, rows)
+		weight, bias, err := logistic(ctx, eng, z, must, rows, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -86,9 +86,9 @@ func Fit(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []bool, gr
 			}
 		}
 	}
-	platt, shift, err := logistic(ctx, eng, held, must, all)
+	platt, shift, err := logistic(ctx, eng, held, must, all, 0)
 	if err == nil {
-		m.weight, m.bias, err = logistic(ctx, eng, z, must, all)
+		m.weight, m.bias, err = logistic(ctx, eng, z, must, all, 1)
 	}
 	if err != nil {
 		return nil, err
@@ -110,9 +110,6 @@ func (m *Model) LogOdds(features, z []float64) float64 {
 	m.standard(features, z)
 	return m.bias + dot(m.weight, z)
 }
-
-// Weights returns the log odds that one standard deviation of each feature adds.
-func (m *Model) Weights() []float64 { return slices.Clone(m.weight) }
 
 // WithShareOf returns the model with the share of matching pairs among pairs of which some, drawn
 // at random, have these log odds, and the share: the fixed point of the mean probability. Links of
@@ -167,9 +164,9 @@ func (m *Model) standard(x, z []float64) {
 }
 
 // logistic returns weights and bias that minimize the cross entropy of some rows, plus half the
-// squared weights.
-func logistic(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []bool, rows []int) ([]float64, float64,
-	error) {
+// squared weights times prior.
+func logistic(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []bool, rows []int,
+	prior float64) ([]float64, float64, error) {
 	count := [2]float64{}
 	for _, i := range rows {
 		if must[i] {
@@ -197,8 +194,8 @@ func logistic(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []boo
 			gradient[d] += slope
 		}
 		for k, v := range theta[:d] {
-			value += v * v / 2
-			gradient[k] += v
+			value += prior * v * v / 2
+			gradient[k] += prior * v
 		}
 		return value, nil
 	}

@@ -51,13 +51,8 @@ type Column struct {
 	weight []float64 // of each word: log(rows/rows with it)/log(rows), 0 of all rows, 1 of one row
 }
 
-// Features is the number of numbers that [Column.Compare] writes, and Names are their names.
+// Features is the number of numbers that [Column.Compare] writes.
 const Features = 5
-
-// Names returns what the numbers of [Column.Compare] are.
-func Names() [Features]string {
-	return [Features]string{"Jaro-Winkler", "Levenshtein", "common words", "rare words", "gap"}
-}
 
 // NewColumn prepares the texts of a column. Cost: O(letters log(words)). An error is a
 // *fault.MemoryError.

@@ -21,10 +21,10 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Commands returns embed, gram, distance, cluster, classify, neighbors, pairs and export.
+// Commands returns embed, gram, distance, cluster, classify, neighbors, pairs, entities and export.
 func Commands(s *session.Session) []*cobra.Command {
 	return []*cobra.Command{newEmbed(s), newGram(s), newDistance(s), newCluster(s), newClassify(s),
-		newNeighbors(s), newPairs(s), newExport(s)}
+		newNeighbors(s), newPairs(s), newEntities(s), newExport(s)}
 }
 
 // matrixReport is the result of commands that write a matrix.

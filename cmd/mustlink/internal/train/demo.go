@@ -92,6 +92,7 @@ first repetition, to try the other commands on, and for a report page about them
 		usage.Range(">= 1"))
 	f.Seed(&d.seed)
 	f.String(&d.out, "output,o", "", "a `FOLDER` to write data, links and models to")
+	cmd.AddCommand(newPeople(s))
 	return cmd
 }
 

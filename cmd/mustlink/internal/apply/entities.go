@@ -1,0 +1,491 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/algorithms/entities"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type entitiesCommand struct {
+	*session.Session
+	data  source.Data
+	links source.Links
+	candidates
+	distinct []string
+	seed     uint64
+	ask      int
+	previous string
+	doubtful string
+	doubts   int
+	out      string
+}
+
+func newEntities(s *session.Session) *cobra.Command {
+	c := &entitiesCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:        "entities [MODEL] -i DATA [-c LINKS] [--compare A,B] [--block KEYS] -o ENTITIES",
+		SuggestFor: []string{"resolve", "merge"},
+		Short:      "join the records of one person, or of any entity",
+		Long: `Join the records of DATA that are the same entity. ENTITIES is a CSV with the columns id (or the row), entity,
+a number, and probability.
+
+Candidates are pairs of records, which have equal keys of a --block, or of which one is among the --neighbors
+nearest records of the other in the metric of MODEL. --block zip,first-letter(name) wants both keys equal, and a
+second --block adds more pairs. Keys are columns or first-letter, first-three, digits, year or soundex of one, in
+lower case; a record whose key is empty has no pairs by it. Without --block and --neighbors, a calibrated MODEL
+finds all pairs with a probability above 0.1.
+
+The probability of a pair is that of the calibration of MODEL. With --compare it is a logistic regression on the
+learned distance and, for each of these columns, the similarities of Jaro and Winkler and of Levenshtein, common
+words, rare common words and gaps, of which nothing follows. It learns from the LINKS that are candidates, at least
+10 of each kind, and is calibrated on links that it did not see. Must-links and cannot-links should be random samples
+of the candidates that match and that do not; the share that matches is estimated on all candidates. --ask N
+writes N candidates, drawn at random, as PAIRS to answer, and nothing else.
+
+Entities have the largest likelihood if pairs are independent (correlation clustering): exact for up to 10 records
+that candidates connect, otherwise by merging groups and moving records. Links are kept exactly, and so is
+--distinct COLUMN, of which an entity has each value once at most, such as the source; an empty cell may be in any.
+The probability of a record is the mean of those of its pairs with the rest of its entity; for a record alone, 1 less
+the largest one of a pair that may join it.
+
+With --previous, the ENTITIES of an earlier run, records that were one entity stay one, with its number. An entity
+of several keeps the number of most of its records, and numbers are not used again. --doubtful writes the
+candidates about which the entities are wrong most likely, as PAIRS to answer, with their probabilities.`,
+		Example: `  mustlink entities calibrated.mlk -i data.csv --distinct source -o entities.csv
+  mustlink entities -i data.csv --block zip --block "year(born),first-letter(name)" --ask 400 -o ask.csv
+  mustlink entities -i data.csv --block zip --block "year(born),first-letter(name)" -c answers.csv ` +
+			`--compare name,street,born -o entities.csv --doubtful doubtful.csv`,
+		Args: usage.Positional(0, 1, "at most one MODEL"),
+		RunE: s.Checked(c.check, c.run),
+	}
+	f := usage.FlagsOf(cmd)
+	c.data.Flags(cmd)
+	c.data.LabelFlags(cmd)
+	c.links.Flags(cmd)
+	f.Strings(&c.compare, "compare", "`COLUMNS` of texts whose similarity the probability depends on")
+	f.Repeated(&c.blocks, "block", "`KEYS` that candidates share, such as zip,first-letter(name); repeatable")
+	f.Int(&c.neighbors, "neighbors", 0, "candidates are the `K` nearest records of each record in the metric of "+
+		"MODEL (default without --block 10, or those above a probability of 0.1)", usage.Range(">= 1"))
+	f.Int(&c.most, "max-pairs", usualPairs, "refuse to find more than `N` candidates", usage.Range(">= 1"))
+	f.Repeated(&c.distinct, "distinct", "a `COLUMN` of which an entity has each value at most once; repeatable")
+	f.Int(&c.ask, "ask", 0, "write `N` candidates at random as PAIRS to answer", usage.Range(">= 1"),
+		usage.Excludes("previous"), usage.Excludes("doubtful"))
+	f.String(&c.previous, "previous", "", "`ENTITIES` of an earlier run, which keep their numbers")
+	f.String(&c.doubtful, "doubtful", "", "the file of doubtful `PAIRS` to write")
+	f.Int(&c.doubts, "doubts", 100, "number of pairs in the file of --doubtful", usage.Range(">= 1"),
+		usage.Needs("doubtful"))
+	f.Seed(&c.seed)
+	f.String(&c.out, "output,o", "", "the file of `ENTITIES` to write; - for standard output")
+	f.Required("input", "output")
+	return cmd
+}
+
+// check finds mistakes that do not require reading anything.
+func (c *entitiesCommand) check(check *session.Checks, args []string) {
+	model := len(args) > 0
+	check.Do(c.parse)
+	check.Refuse(!model && c.neighbors > 0, "--neighbors is given without MODEL: want a model, or --block alone")
+	check.Refuse(!model && len(c.blocks) == 0, "--block is missing: want keys that candidates share, or a MODEL")
+	check.Refuse(!model && len(c.compare) == 0 && c.ask == 0,
+		"--compare is missing: want columns whose similarity the probability depends on, or a MODEL")
+	check.Refuse(len(c.compare) > 0 && c.links.Path == "" && c.ask == 0,
+		"--compare is given without links: want -c LINKS, which the pair model learns from")
+	check.Models(args)
+	c.data.Check(check)
+	c.data.LabelOptional = model
+	check.Refuse(len(c.names()) > 0 && !source.CanReadTwice(c.data.Path),
+		"--compare, --block and --distinct read the rows twice, but standard input can be read only once: want a file")
+	c.links.Check(check)
+	check.File("--previous", c.previous, "")
+	check.Output("--doubtful", c.doubtful)
+	check.Output("-o, --output", c.out)
+}
+
+// names returns the columns that are read as texts.
+func (c *entitiesCommand) names() []string {
+	names := slices.Concat(c.compare, c.distinct)
+	for _, rule := range c.rules {
+		for _, key := range rule {
+			names = append(names, key.Column)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// entitiesReport is the result of `mustlink entities`.
+type entitiesReport struct {
+	Records    int           `json:"records"`
+	Entities   int           `json:"entities"`
+	Single     int           `json:"single"` // entities of one record
+	Largest    []int         `json:"largest"`
+	Candidates int           `json:"candidates"`
+	Found      *foundLinks   `json:"found,omitempty"` // must-links that are candidates
+	Pairs      *pairsModel   `json:"pair_model,omitempty"`
+	Components int           `json:"components"`
+	Exact      int           `json:"exact"`
+	Barred     int           `json:"barred"` // merges that links and columns forbade
+	Kept       int           `json:"kept,omitempty"`
+	Joined     int           `json:"joined,omitempty"` // earlier entities that are now part of another
+	Doubtful   int           `json:"doubtful,omitempty"`
+	Scores     *score.Report `json:"scores,omitempty"`
+	Output     string        `json:"output"`
+	Warnings   []string      `json:"warnings"`
+}
+
+// foundLinks counts the must-links that are candidates.
+type foundLinks struct {
+	Candidates int `json:"candidates"`
+	Must       int `json:"must_links"`
+}
+
+func (r *entitiesReport) text(w io.Writer) {
+	fmt.Fprintf(w, "entities\t%d of %s\n", r.Entities, session.Plural(r.Records, "record"))
+	fmt.Fprintf(w, "largest\t%s; %d of one record\n", session.Joined(r.Largest, " "), r.Single)
+	fmt.Fprintf(w, "candidates\t%s", session.Plural(r.Candidates, "pair"))
+	if r.Found != nil {
+		fmt.Fprintf(w, ", with %d of %s", r.Found.Candidates, session.Plural(r.Found.Must, "must-link"))
+	}
+	fmt.Fprintln(w)
+	if r.Pairs != nil {
+		fmt.Fprintf(w, "held-out links\t%s\n", r.Pairs)
+	}
+	fmt.Fprintf(w, "solved exactly\t%d of %s\n", r.Exact, session.Plural(r.Components, "component"))
+	if r.Barred > 0 {
+		fmt.Fprintf(w, "forbidden\t%s above 1/2, by links and columns\n", session.Plural(r.Barred, "pair"))
+	}
+	if r.Kept > 0 {
+		fmt.Fprintf(w, "earlier entities\t%d kept, %d joined with others\n", r.Kept, r.Joined)
+	}
+	scoresLine(w, r.Scores)
+	fmt.Fprintf(w, "output\t%s\n", r.Output)
+}
+
+func (c *entitiesCommand) run(ctx context.Context, args []string) error {
+	m, err := metric.Open(ctx, c.Session, args...)
+	if err != nil {
+		return err
+	}
+	d, err := c.read(ctx, m)
+	if err != nil {
+		return err
+	}
+	n := d.Points.Len()
+	p := entities.Params{}
+	if p.Distinct, err = c.distinctKeys(); err != nil {
+		return err
+	}
+	if p.Links, err = c.readLinks(ctx, d); err != nil {
+		return err
+	}
+	if m.Learned() {
+		if c.y, err = m.Coordinates(ctx, d); err != nil {
+			return err
+		}
+	}
+	if err := c.find(ctx, m, n); err != nil {
+		return fault.InFile(err, d.Name)
+	}
+	if c.ask > 0 {
+		return c.writeQuestions(p.Links, c.links.Names(d))
+	}
+	r := &entitiesReport{Records: n, Candidates: len(c.pairs), Output: c.out}
+	judge, err := c.model(ctx, m, p.Links, r, c.seed)
+	if err != nil {
+		return fault.InFile(err, session.NameOr(c.links.Path, d.Name))
+	}
+	p.Between = judge
+	all := p // with the earlier entities
+	earlier, next, err := c.earlier(d, &all)
+	if err != nil {
+		return err
+	}
+	pairs := make([]entities.Pair, len(c.pairs))
+	if err := m.Eng.For(ctx, len(pairs), 1024, func(lo, hi int) error {
+		for k := lo; k < hi; k++ {
+			i, j := c.pairs[k][0], c.pairs[k][1]
+			pairs[k] = entities.Pair{I: i, J: j, Probability: judge(int(i), int(j))}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	e, err := entities.Resolve(ctx, m.Eng, n, pairs, all)
+	if err != nil {
+		return c.contradiction(err)
+	}
+	if len(e.Sizes) == 1 && n > 2 {
+		return fault.Data(d.Name, "all %d records would be one entity: want keys that fewer records share, surer "+
+			"links, or --distinct", n)
+	}
+	if e.Divided > 0 {
+		c.Warnf("%s: %s above 1/2 are left out, as they connect more than 1000 records: want surer links, or "+
+			"--distinct", d.Name, session.Plural(e.Divided, "pair"))
+	}
+	labels := entities.Keep(e.Labels, earlier, next)
+	r.describe(e, labels, earlier)
+	r.Scores = scored(d.Labels, numbers(labels))
+	if err := c.write(e, labels, d, pairs, r); err != nil {
+		return err
+	}
+	r.Warnings = c.Warnings()
+	return c.Summarize(c.out, r, r.text)
+}
+
+// scored scores labels against the truth, nil if there is none; labels that cannot be scored do not
+// make the command fail.
+func scored(truth, labels []string) *score.Report {
+	var table score.Table
+	if truth == nil || table.Add(truth, labels) != nil {
+		return nil
+	}
+	r, _ := table.Groups()
+	if r != nil {
+		r.OfClusters()
+	}
+	return r
+}
+
+// read reads the records for the model, and the columns of texts; without a model only these.
+func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric) (d *dataset.Data, err error) {
+	names, texts, records := c.names(), c.data, c.data
+	if len(names) > 0 {
+		texts.Keep, texts.Drop, texts.Text, texts.Mixed = names, nil, names, true
+		if d, err = texts.Read(ctx, c.Session); err != nil {
+			return nil, usage.RenameParams(err, "--keep", "--compare, --block or --distinct")
+		}
+		var ok bool
+		if c.texts, ok = d.Points.(*points.Mixed); !ok {
+			return nil, fault.Data(d.Name, "it has no columns of texts for --compare, --block or --distinct")
+		}
+	}
+	if !m.Learned() {
+		return d, nil
+	}
+	for _, name := range names {
+		if !slices.Contains(m.Record().Features, name) {
+			records.Drop = append(slices.Clip(records.Drop), name)
+		}
+	}
+	return m.Read(ctx, &records)
+}
+
+// distinctKeys returns the columns of --distinct.
+func (c *entitiesCommand) distinctKeys() (out []cluster.Distinct, err error) {
+	for _, name := range c.distinct {
+		column, err := c.text(name)
+		if err != nil {
+			return nil, err
+		}
+		d, empty := cluster.Distinct{Name: name, Keys: make([]int, len(column.Codes))}, 0
+		for i, code := range column.Codes {
+			if d.Keys[i] = int(code); code < 0 {
+				empty++
+			}
+		}
+		if empty > 0 {
+			c.Warnf("%s: column %q of --distinct has %s, which are no values: these records may be in any entity",
+				c.data.Path, name, session.Plural(empty, "empty cell"))
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// readLinks reads the links, none if there is no file.
+func (c *entitiesCommand) readLinks(ctx context.Context, d *dataset.Data) (*links.Set, error) {
+	if c.links.Path == "" {
+		return links.New(d.Points.Len(), nil)
+	}
+	set, err := c.links.ReadWarning(ctx, c.Session, d)
+	if err == nil {
+		err = fault.InFile(set.Consistent(), c.links.Path)
+	}
+	return set, err
+}
+
+// writeQuestions writes candidates at random, without those that links settle.
+func (c *entitiesCommand) writeQuestions(known *links.Set, ids []string) error {
+	part := known.Components()
+	rng := rand.New(rand.NewPCG(c.seed, 0x61736b))
+	var pairs [][2]int
+	for _, k := range rng.Perm(len(c.pairs)) {
+		i, j := int(c.pairs[k][0]), int(c.pairs[k][1])
+		if len(pairs) < c.ask && part[i] != part[j] {
+			pairs = append(pairs, [2]int{i, j})
+		}
+	}
+	if err := dataset.WritePairs(c.out, pairs, ids, c.WritingText()); err != nil {
+		return err
+	}
+	r := &questionsReport{len(pairs), len(c.pairs), c.out, c.Warnings()}
+	return c.Summarize(c.out, r, r.text)
+}
+
+// questionsReport is the result of `mustlink entities --ask`.
+type questionsReport struct {
+	Pairs      int      `json:"pairs"`
+	Candidates int      `json:"candidates"`
+	Output     string   `json:"output"`
+	Warnings   []string `json:"warnings"`
+}
+
+func (r *questionsReport) text(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s to ask, of %s\n", r.Output, session.Plural(r.Pairs, "pair"),
+		session.Plural(r.Candidates, "candidate"))
+}
+
+// earlier reads the entities of an earlier run, adds them to the must-links, and returns the number
+// of each record, -1 for a new one, and the first number that was not used.
+func (c *entitiesCommand) earlier(d *dataset.Data, p *entities.Params) (earlier []int, next int, err error) {
+	n := d.Points.Len()
+	earlier = slices.Repeat([]int{-1}, n)
+	if c.previous == "" {
+		return earlier, 0, nil
+	}
+	rows, err := dataset.ReadLabelRows(c.previous, dataset.ReadOptions{Label: "entity",
+		MemoryLimit: int64(c.MemoryLimit), Extensions: session.Extensions()})
+	if err != nil {
+		return nil, 0, err
+	}
+	if rows.IDs == nil || d.IDs == nil {
+		return nil, 0, fault.Data(c.previous, "--previous follows records by id: want a column id here and in %s",
+			d.Name)
+	}
+	row := make(map[string]int, n)
+	for i, id := range d.IDs {
+		row[id] = i
+	}
+	first, must := map[int]int{}, []links.Link(nil)
+	for k, label := range rows.Labels {
+		number, err := strconv.Atoi(label)
+		if err != nil || number < 0 {
+			return nil, 0, &fault.DataError{File: c.previous, Row: k, Column: "entity",
+				Err: fmt.Errorf("the entity is %q: want a number, as mustlink entities writes it", label)}
+		}
+		next = max(next, number+1)
+		i, there := row[rows.IDs[k]]
+		if !there {
+			continue
+		}
+		earlier[i] = number
+		if j, more := first[number]; more {
+			must = append(must, links.NewLink(j, i, links.Must))
+		} else {
+			first[number] = i
+		}
+	}
+	for _, l := range p.Links.Cannot() {
+		if a := earlier[l.I]; a >= 0 && a == earlier[l.J] {
+			return nil, 0, c.split(a, d.IDs[l.I], d.IDs[l.J], fmt.Sprintf("the cannot-link of line %d of %s",
+				l.Line, c.links.Path))
+		}
+	}
+	add, err := links.New(n, must)
+	if err == nil {
+		p.Links, err = links.Union(p.Links, add)
+	}
+	return earlier, next, err
+}
+
+// split is the error of an entity that cannot be kept.
+func (c *entitiesCommand) split(entity int, a, b, reason string) error {
+	return fault.Data(c.previous, "entity %d has %q and %q, but %s separates them: want another entity for one of "+
+		"them, or no --previous", entity, a, b, reason)
+}
+
+// contradiction names the files of links and columns that contradict each other.
+func (c *entitiesCommand) contradiction(err error) error {
+	of := session.NameOr(c.links.Path, c.previous)
+	if c.previous != "" && c.links.Path != "" {
+		of += " and " + c.previous
+	}
+	if e, is := errors.AsType[*cluster.DistinctError](err); is {
+		column, _ := c.text(e.Column)
+		return fault.Data(of, "must-links %s join rows %d and %d, which have the same value %q in column %q of "+
+			"--distinct", e.Conflict.PathString(), e.Conflict.Link.I, e.Conflict.Link.J,
+			column.Levels[column.Codes[e.Conflict.Link.I]], e.Column)
+	}
+	if _, is := errors.AsType[*links.ConflictError](err); is {
+		return fault.InFile(err, of)
+	}
+	return fault.InFile(err, c.data.Path)
+}
+
+// describe describes the entities.
+func (r *entitiesReport) describe(e *entities.Entities, labels, earlier []int) {
+	const most = 10 // sizes
+	r.Entities, r.Components, r.Exact, r.Barred = len(e.Sizes), e.Components, e.Exact, e.Barred
+	r.Largest = slices.Clone(e.Sizes)
+	slices.SortFunc(r.Largest, func(a, b int) int { return b - a })
+	for _, size := range e.Sizes {
+		if size == 1 {
+			r.Single++
+		}
+	}
+	r.Largest = r.Largest[:min(most, len(r.Largest))]
+	kept, before := map[int]bool{}, map[int]bool{}
+	for i, v := range earlier {
+		if v >= 0 {
+			before[v] = true
+			if labels[i] == v {
+				kept[v] = true
+			}
+		}
+	}
+	r.Kept, r.Joined = len(kept), len(before)-len(kept)
+}
+
+// write writes the entities and the doubtful pairs.
+func (c *entitiesCommand) write(e *entities.Entities, labels []int, d *dataset.Data, pairs []entities.Pair,
+	r *entitiesReport) error {
+	if c.doubtful != "" {
+		doubts := e.Doubtful(pairs, c.doubts)
+		r.Doubtful = len(doubts)
+		numbers := make([]float64, 2)
+		if err := dataset.WriteMeasuredPairs(c.doubtful, len(doubts), []string{"probability", "together"},
+			func(k int) (i, j int, _ []float64, err error) {
+				q := doubts[k]
+				numbers[0], numbers[1] = q.Probability, 0
+				if q.Together {
+					numbers[1] = 1
+				}
+				return int(q.I), int(q.J), numbers, nil
+			}, c.links.Names(d), c.WritingText()); err != nil {
+			return err
+		}
+	}
+	record := make([]string, 3)
+	return dataset.WriteTable(c.out, []string{"id", "entity", "probability"},
+		func(yield func([]string, error) bool) {
+			for i, label := range labels {
+				record[0] = strconv.Itoa(i)
+				if d.IDs != nil {
+					record[0] = d.IDs[i]
+				}
+				record[1] = strconv.Itoa(label)
+				record[2] = strconv.FormatFloat(e.Probability[i], 'g', 6, 64)
+				if !yield(record, nil) {
+					return
+				}
+			}
+		}, c.WritingText())
+}
