@@ -37,7 +37,9 @@ func functions() map[string]func(string) string {
 }
 
 // Functions returns the names of the functions of keys.
-func Functions() []string { return []string{"first-letter", "first-three", "digits", "year", "soundex"} }
+func Functions() []string {
+	return []string{"first-letter", "first-three", "digits", "year", "soundex"}
+}
 
 // Parse reads a rule: COLUMN or FUNCTION(COLUMN), several with commas. A *fault.ParamError says
 // what is wrong.

@@ -40,8 +40,8 @@ func (w weights) best() []int {
 			group[s] += w.row(first)[bits.TrailingZeros(uint(t))]
 		}
 		best[s], take[s] = best[rest], 1<<first
-		for t := rest; t > 0; t = (t - 1) & rest {
-			if v := group[t|1<<first] + best[rest&^t]; v > best[s] {
+		for t := -rest & rest; t > 0; t = (t - rest) & rest { // of equal ones the smaller group
+			if v := group[t|1<<first] + best[rest&^t]; v > best[s]+rounding {
 				best[s], take[s] = v, t|1<<first
 			}
 		}

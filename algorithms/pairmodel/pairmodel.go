@@ -93,10 +93,13 @@ func Fit(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []bool, gr
 	if err != nil {
 		return nil, err
 	}
-	for k := range m.weight {
-		m.weight[k] *= max(platt[0], 0)
+	if platt[0] <= 0 { // what was learned says nothing about held-out links
+		platt[0], shift = 0, math.Log(float64(m.Must)/float64(m.Cannot))
 	}
-	m.bias = m.bias*max(platt[0], 0) + shift
+	for k := range m.weight {
+		m.weight[k] *= platt[0]
+	}
+	m.bias = m.bias*platt[0] + shift
 	scores, first := make([]float64, x.Rows), make([]float64, x.Rows)
 	for i := range scores {
 		scores[i], first[i] = held.Row(i)[0], -x.Row(i)[0]

@@ -1,0 +1,94 @@
+package blocking
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// TestFunctions: keys of texts, and the published codes of Soundex.
+func TestFunctions(t *testing.T) {
+	for call, want := range map[string]string{
+		"zip: 8001 ": "8001", "first-letter:'Anna": "a", "first-three:Öz Bek": "özb", "digits:(089) 12-3": "089123",
+		"year:3 May 1968": "1968", "year:19-68": "", "soundex:Robert": "r163", "soundex:Rupert": "r163",
+		"soundex:Ashcraft": "a261", "soundex:Tymczak": "t522", "soundex:Pfister": "p236", "soundex:Lee": "l000",
+		"soundex:17": "", "first-letter:": "",
+	} {
+		name, text, _ := strings.Cut(call, ":")
+		rule, err := Parse(map[bool]string{true: name, false: name + "(c)"}[name == "zip"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rule[0].of(strings.ToLower(strings.TrimSpace(text))); got != want {
+			t.Errorf("%s: %q, want %q", call, got, want)
+		}
+	}
+	if len(Functions()) != len(functions()) {
+		t.Errorf("functions %v of %d", Functions(), len(functions()))
+	}
+	for _, bad := range []string{"", "zip,", "sound(name)", "year(name", "year()"} {
+		if rule, err := Parse(bad); !fault.IsInput(err) {
+			t.Errorf("%q: %v, %v", bad, rule, err)
+		}
+	}
+}
+
+// TestPairs: the pairs are those of the definition, for all rows and rules.
+func TestPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	eng := enginetest.New(t, 2)
+	for range 50 {
+		n := 1 + rng.IntN(40)
+		columns := map[string]*points.Column{}
+		for _, name := range []string{"a", "b"} {
+			c := &points.Column{Name: name, Levels: []string{"Xa", "xb", "y", "7"}, Codes: make([]int32, n)}
+			for i := range c.Codes {
+				c.Codes[i] = int32(rng.IntN(5)) - 1
+			}
+			columns[name] = c
+		}
+		column := func(name string) (*points.Column, error) { return columns[name], nil }
+		var rules []Rule
+		for _, text := range []string{"a,first-letter(b)", "first-letter(a),b"} {
+			rule, err := Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rules = append(rules, rule)
+		}
+		text := func(name string, i int) string {
+			if code := columns[name].Codes[i]; code >= 0 {
+				return strings.ToLower(columns[name].Levels[code])
+			}
+			return ""
+		}
+		equal := func(x, y string) bool { return x == y && x != "" }
+		letter := func(text string) string { return strings.Trim(text, "ab7") }
+		want := [][2]int32{}
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				if equal(text("a", i), text("a", j)) && equal(letter(text("b", i)), letter(text("b", j))) ||
+					equal(letter(text("a", i)), letter(text("a", j))) && equal(text("b", i), text("b", j)) {
+					want = append(want, [2]int32{int32(i), int32(j)})
+				}
+			}
+		}
+		got, err := Pairs(t.Context(), eng, rules, column, 1<<20)
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%v, %v, want %v", got, err, want)
+		}
+		if _, err := Pairs(t.Context(), eng, rules, column, len(want)-1); !fault.IsInput(err) {
+			t.Errorf("%d pairs of at most %d: %v", len(want), len(want)-1, err)
+		}
+	}
+	none := func(name string) (*points.Column, error) { return nil, fmt.Errorf("no %s", name) }
+	if _, err := Pairs(t.Context(), eng, []Rule{{{Column: "c"}}}, none, 1); err == nil {
+		t.Error("a column that is not there")
+	}
+}

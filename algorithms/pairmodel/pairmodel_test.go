@@ -1,0 +1,99 @@
+package pairmodel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// drawn are pairs of which a share matches, with two normal features: the log odds of the first are
+// 2 times it, at a share of 1/2.
+func drawn(n int, share float64, rng *rand.Rand) (x blas.Matrix, must []bool, groups []int) {
+	x, must, groups = blas.NewMatrix(n, 3), make([]bool, n), make([]int, n)
+	for i := range n {
+		must[i], groups[i] = rng.Float64() < share, i
+		x.Row(i)[0] = rng.NormFloat64() - 1
+		if must[i] {
+			x.Row(i)[0] += 2
+		}
+		x.Row(i)[1], x.Row(i)[2] = rng.NormFloat64(), 3 // noise, and a constant
+	}
+	return x, must, groups
+}
+
+// TestCalibrated: the probabilities are those of the distribution that the links are drawn from, for
+// their share and another.
+func TestCalibrated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	eng := enginetest.New(t, 1)
+	x, must, groups := drawn(4000, 0.5, rng)
+	m, err := Fit(t.Context(), eng, x, must, groups, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The AUC of two normal distributions of variance 1 at a distance of 2 is the distribution
+	// function at the root of 2.
+	if want := 0.5 * (1 + math.Erf(1)); math.Abs(m.AUC-want) > 0.01 || math.Abs(m.Alone-(1-want)) > 0.01 {
+		t.Errorf("AUC %v and alone %v, want %v and %v", m.AUC, m.Alone, want, 1-want)
+	}
+	z := make([]float64, 3)
+	other, _, _ := drawn(20000, 0.05, rng)
+	odds := make([]float64, other.Rows)
+	for i := range odds {
+		odds[i] = m.LogOdds(other.Row(i), z)
+	}
+	rare, share := m.WithShareOf(odds)
+	if math.Abs(share-0.05) > 0.01 {
+		t.Errorf("share %v, want 0.05", share)
+	}
+	for v := -2.0; v <= 2; v += 0.5 {
+		if got := m.LogOdds([]float64{v, 0, 3}, z); math.Abs(got-2*v) > 0.3 {
+			t.Errorf("log odds %v at %v, want %v", got, v, 2*v)
+		}
+		if got, want := rare.LogOdds([]float64{v, 0, 3}, z), 2*v+math.Log(0.05/0.95); math.Abs(got-want) > 0.5 {
+			t.Errorf("rare: log odds %v at %v, want %v", got, v, want)
+		}
+	}
+}
+
+// TestNoise: features that say nothing leave the share of the links.
+func TestNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	x, must, groups := drawn(400, 0.3, rng)
+	for i := range must {
+		must[i] = i%4 == 0
+	}
+	m, err := Fit(t.Context(), enginetest.New(t, 1), x, must, groups, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := Probability(m.LogOdds([]float64{5, 2, 3}, make([]float64, 3))); math.Abs(p-0.25) > 0.1 ||
+		math.Abs(m.AUC-0.5) > 0.15 {
+		t.Errorf("probability %v, AUC %v", p, m.AUC)
+	}
+}
+
+// TestSeparable: links that features separate give finite log odds, and few links are refused.
+func TestSeparable(t *testing.T) {
+	x, must, groups := blas.NewMatrix(40, 1), make([]bool, 40), make([]int, 40)
+	for i := range must {
+		must[i], groups[i], x.Row(i)[0] = i < 20, i, float64(i)
+	}
+	m, err := Fit(t.Context(), enginetest.New(t, 1), x, must, groups, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, far := m.LogOdds([]float64{0}, make([]float64, 1)), m.LogOdds([]float64{39}, make([]float64, 1))
+	if !(near > 2 && far < -2 && near < 50 && far > -50) || m.AUC < 0.99 || m.Alone != 1 {
+		t.Errorf("log odds %v and %v, AUC %v", near, far, m.AUC)
+	}
+	must[0] = false
+	if _, err := Fit(t.Context(), enginetest.New(t, 1), x.View(0, 28, 0, 1), must[11:39], groups[:28],
+		1); !fault.IsInput(err) {
+		t.Errorf("nine must-links: %v", err)
+	}
+}
