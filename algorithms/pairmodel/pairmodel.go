@@ -52,7 +52,7 @@ func Fit(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []bool, gr
 	}
 	if min(m.Must, m.Cannot) < Least {
 		return nil, fault.Data("", "%d must-links and %d cannot-links join candidate pairs: want at least %d of "+
-			"each (mustlink suggest --near proposes pairs to answer)", m.Must, m.Cannot, Least)
+			"each (mustlink entities --ask writes candidates to answer)", m.Must, m.Cannot, Least)
 	}
 	m.standardize(x)
 	z := blas.NewMatrix(x.Rows, x.Cols)

@@ -51,10 +51,11 @@ Candidates are pairs of records, which have equal keys of a --block, or of which
 nearest records of the other in the metric of MODEL. --block zip,first-letter(name) wants both keys equal, and a
 second --block adds more pairs. Keys are columns or first-letter, first-three, digits, year or soundex of one, in
 lower case; a record whose key is empty has no pairs by it. Without --block and --neighbors, a calibrated MODEL
-finds all pairs with a probability above 0.1.
+finds all pairs with a probability above 0.1, up to the distance of the farthest must-link that it
+knows.
 
-The probability of a pair is that of the calibration of MODEL. With --compare it is a logistic regression on the
-learned distance and, for each of these columns, the similarities of Jaro and Winkler and of Levenshtein, common
+The probability of a pair is that of the calibration of MODEL. With --compare, or a MODEL without calibration, it is
+a logistic regression on the learned distance and, for each of these columns, the similarities of Jaro and Winkler and of Levenshtein, common
 words, rare common words and gaps, of which nothing follows. It learns from the LINKS that are candidates, at least
 10 of each kind, and is calibrated on links that it did not see. Must-links and cannot-links should be random samples
 of the candidates that match and that do not; the share that matches is estimated on all candidates. --ask N
@@ -208,7 +209,7 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 		return c.writeQuestions(p.Links, c.links.Names(d))
 	}
 	r := &entitiesReport{Records: n, Candidates: len(c.pairs), Output: c.out}
-	judge, err := c.model(ctx, m, p.Links, r, c.seed)
+	judge, err := c.model(ctx, m, p.Links, c.links.Path != "", r, c.seed)
 	if err != nil {
 		return fault.InFile(err, session.NameOr(c.links.Path, d.Name))
 	}

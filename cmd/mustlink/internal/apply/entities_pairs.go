@@ -79,11 +79,10 @@ func (c *candidates) find(ctx context.Context, m *metric.Metric, n int) error {
 	switch {
 	case c.neighbors > 0:
 	case calibrated != nil && len(c.compare) == 0:
-		even, err := calibrated.Even()
-		if err != nil {
+		var err error
+		if threshold, err = likely(calibrated); err != nil {
 			return err
 		}
-		threshold = likely(calibrated, even.Distance)
 		c.distance = threshold
 	default:
 		const usual = 10
@@ -101,13 +100,19 @@ func (c *candidates) find(ctx context.Context, m *metric.Metric, n int) error {
 	return nil
 }
 
-// likely returns the largest distance up to twice this one at which the probability is above 0.1.
-func likely(c *calibration.Calibration, distance float64) float64 {
+// likely returns the distance up to which pairs are candidates: that of the farthest must-link, or
+// the largest one up to twice that of a probability of 1/2 at which the probability is above 0.1.
+func likely(c *calibration.Calibration) (float64, error) {
 	const steps, least = 1000, 0.1
+	even, err := c.Even()
+	if err != nil {
+		return 0, err
+	}
+	last, err := c.ThresholdForRecall(1)
 	k := sort.Search(steps, func(k int) bool {
-		return c.Probability(distance*(1+float64(k+1)/steps)) < least
+		return c.Probability(even.Distance*(1+float64(k+1)/steps)) < least
 	})
-	return distance * (1 + float64(k)/steps)
+	return min(last.Distance, even.Distance*(1+float64(k)/steps)), err
 }
 
 // pairsModel says how well the pair model knows held-out links.
@@ -130,14 +135,18 @@ func (p *pairsModel) String() string {
 
 // model returns the probability of a pair: that of the calibration, or of a pair model that learns
 // from the links which are candidates.
-func (c *candidates) model(ctx context.Context, m *metric.Metric, l *links.Set, r *entitiesReport,
-	seed uint64) (func(i, j int) float64, error) {
+func (c *candidates) model(ctx context.Context, m *metric.Metric, l *links.Set, linked bool,
+	r *entitiesReport, seed uint64) (func(i, j int) float64, error) {
 	must, cannot := c.among(l.Must()), c.among(l.Cannot())
 	if len(l.Must()) > 0 {
 		r.Found = &foundLinks{len(must), len(l.Must())}
 	}
-	if len(c.compare) == 0 {
-		return c.calibrated(m)
+	if len(c.compare) == 0 && m.Calibration() != nil {
+		return c.calibrated(m), nil
+	}
+	if !linked {
+		return nil, fault.Data("", "the model is not calibrated: want a model of mustlink calibrate, or -c LINKS, from "+
+			"which the probability of a distance is learned")
 	}
 	columns := make([]*similarity.Column, len(c.compare))
 	for k, name := range c.compare {
@@ -220,14 +229,10 @@ func (c *candidates) among(list []links.Link) (out []links.Link) {
 
 // calibrated returns the probabilities of the calibration. Where all pairs up to a distance were
 // found, their number bounds the probabilities, as for mustlink pairs.
-func (c *candidates) calibrated(m *metric.Metric) (func(i, j int) float64, error) {
+func (c *candidates) calibrated(m *metric.Metric) func(i, j int) float64 {
 	calibrated := m.Calibration()
-	if calibrated == nil {
-		return nil, fault.Data("", "the model is not calibrated: want a model of mustlink calibrate, or --compare "+
-			"COLUMNS and -c LINKS")
-	}
 	if c.distance == 0 || len(c.rules) > 0 {
-		return func(i, j int) float64 { return calibrated.Probability(c.apart(i, j)) }, nil
+		return func(i, j int) float64 { return calibrated.Probability(c.apart(i, j)) }
 	}
 	distances := make([]float64, len(c.pairs))
 	for k, p := range c.pairs {
@@ -249,5 +254,5 @@ func (c *candidates) calibrated(m *metric.Metric) (func(i, j int) float64, error
 			return min(calibrated.Probability(d), found.Probabilities[len(distances)-1])
 		}
 		return calibrated.Probability(d)
-	}, nil
+	}
 }
