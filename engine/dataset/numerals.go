@@ -170,7 +170,8 @@ func (c *csvRows) findColumnNumerals(o *ReadOptions) error {
 			notes = append(notes, c.missingWord(i, blank))
 			c.cells[i].blank = blank
 		}
-		if code := x.code(); mixed && code != "" && x.most(x.count(own)) {
+		if code := x.code(); mixed && code != "" && x.most(x.count(own)) &&
+			!slices.Contains(o.Text, c.columns[i]) {
 			notes = append(notes, "column "+quote(c.columns[i])+": "+quote(code)+" is read as the number "+
 				strings.TrimLeft(code, "0")+": read the column as a category if it has codes")
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,8 +27,9 @@ import (
 
 type entitiesCommand struct {
 	*session.Session
-	data  source.Data
-	links source.Links
+	data    source.Data
+	links   source.Links
+	decided source.Links
 	candidates
 	distinct []string
 	seed     uint64
@@ -69,7 +71,8 @@ the largest one of a pair that may join it.
 
 With --previous, the ENTITIES of an earlier run, records that were one entity stay one, with its number. An entity
 of several keeps the number of most of its records, and numbers are not used again. --doubtful writes the
-candidates about which the entities are wrong most likely, as PAIRS to answer, with their probabilities.`,
+candidates about which the entities are wrong most likely, as PAIRS to answer, with their probabilities. The
+answers are no random sample: --decided LINKS keeps them, and no probability is learned from them.`,
 		Example: `  mustlink entities calibrated.mlk -i data.csv --distinct source -o entities.csv
   mustlink entities -i data.csv --block zip --block "year(born),first-letter(name)" --ask 400 -o ask.csv
   mustlink entities -i data.csv --block zip --block "year(born),first-letter(name)" -c answers.csv ` +
@@ -81,6 +84,8 @@ candidates about which the entities are wrong most likely, as PAIRS to answer, w
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
+	f.String(&c.decided.Path, "decided", "", "more `LINKS` to keep, from which no probability is learned, such as "+
+		"answers about doubtful pairs")
 	f.Strings(&c.compare, "compare", "`COLUMNS` of texts whose similarity the probability depends on")
 	f.Repeated(&c.blocks, "block", "`KEYS` that candidates share, such as zip,first-letter(name); repeatable")
 	f.Int(&c.neighbors, "neighbors", 0, "candidates are the `K` nearest records of each record in the metric of "+
@@ -115,6 +120,8 @@ func (c *entitiesCommand) check(check *session.Checks, args []string) {
 	check.Refuse(len(c.names()) > 0 && !source.CanReadTwice(c.data.Path),
 		"--compare, --block and --distinct read the rows twice, but standard input can be read only once: want a file")
 	c.links.Check(check)
+	c.decided.Flag = "--decided"
+	c.decided.Check(check)
 	check.File("--previous", c.previous, "")
 	check.Output("--doubtful", c.doubtful)
 	check.Output("-o, --output", c.out)
@@ -194,8 +201,17 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 	if p.Distinct, err = c.distinctKeys(); err != nil {
 		return err
 	}
-	if p.Links, err = c.readLinks(ctx, d); err != nil {
+	known, err := c.readLinks(ctx, &c.links, d)
+	if err != nil {
 		return err
+	}
+	c.decided.By = c.links.By
+	decided, err := c.readLinks(ctx, &c.decided, d)
+	if err != nil {
+		return err
+	}
+	if p.Links, err = links.Union(known, decided); err != nil {
+		return fault.InFile(err, c.given())
 	}
 	if m.Learned() {
 		if c.y, err = m.Coordinates(ctx, d); err != nil {
@@ -209,7 +225,7 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 		return c.writeQuestions(p.Links, c.links.Names(d))
 	}
 	r := &entitiesReport{Records: n, Candidates: len(c.pairs), Output: c.out}
-	judge, err := c.model(ctx, m, p.Links, c.links.Path != "", r, c.seed)
+	judge, err := c.model(ctx, m, known, c.links.Path != "", r, c.seed)
 	if err != nil {
 		return fault.InFile(err, session.NameOr(c.links.Path, d.Name))
 	}
@@ -311,14 +327,14 @@ func (c *entitiesCommand) distinctKeys() (out []cluster.Distinct, err error) {
 	return out, nil
 }
 
-// readLinks reads the links, none if there is no file.
-func (c *entitiesCommand) readLinks(ctx context.Context, d *dataset.Data) (*links.Set, error) {
-	if c.links.Path == "" {
+// readLinks reads a file of links, none if there is no file.
+func (c *entitiesCommand) readLinks(ctx context.Context, l *source.Links, d *dataset.Data) (*links.Set, error) {
+	if l.Path == "" {
 		return links.New(d.Points.Len(), nil)
 	}
-	set, err := c.links.ReadWarning(ctx, c.Session, d)
+	set, err := l.ReadWarning(ctx, c.Session, d)
 	if err == nil {
-		err = fault.InFile(set.Consistent(), c.links.Path)
+		err = fault.InFile(set.Consistent(), l.Path)
 	}
 	return set, err
 }
@@ -396,8 +412,8 @@ func (c *entitiesCommand) earlier(d *dataset.Data, p *entities.Params) (earlier 
 	}
 	for _, l := range p.Links.Cannot() {
 		if a := earlier[l.I]; a >= 0 && a == earlier[l.J] {
-			return nil, 0, c.split(a, d.IDs[l.I], d.IDs[l.J], fmt.Sprintf("the cannot-link of line %d of %s",
-				l.Line, c.links.Path))
+			return nil, 0, fault.Data(c.previous, "entity %d has %q and %q, but the cannot-link of line %d of the links "+
+				"separates them: want another entity for one of them, or no --previous", a, d.IDs[l.I], d.IDs[l.J], l.Line)
 		}
 	}
 	add, err := links.New(n, must)
@@ -407,18 +423,17 @@ func (c *entitiesCommand) earlier(d *dataset.Data, p *entities.Params) (earlier 
 	return earlier, next, err
 }
 
-// split is the error of an entity that cannot be kept.
-func (c *entitiesCommand) split(entity int, a, b, reason string) error {
-	return fault.Data(c.previous, "entity %d has %q and %q, but %s separates them: want another entity for one of "+
-		"them, or no --previous", entity, a, b, reason)
+// given names the files of links and earlier entities.
+func (c *entitiesCommand) given() string {
+	files := slices.DeleteFunc([]string{c.links.Path, c.decided.Path, c.previous}, func(path string) bool {
+		return path == ""
+	})
+	return strings.Join(files, " and ")
 }
 
 // contradiction names the files of links and columns that contradict each other.
 func (c *entitiesCommand) contradiction(err error) error {
-	of := session.NameOr(c.links.Path, c.previous)
-	if c.previous != "" && c.links.Path != "" {
-		of += " and " + c.previous
-	}
+	of := c.given()
 	if e, is := errors.AsType[*cluster.DistinctError](err); is {
 		column, _ := c.text(e.Column)
 		return fault.Data(of, "must-links %s join rows %d and %d, which have the same value %q in column %q of "+
