@@ -4,6 +4,8 @@ package main
 
 /*
 #cgo CFLAGS: -std=gnu11 -Wall -Wextra
+#cgo windows CFLAGS: -DMUSTLINK_EXPORT
+#cgo windows LDFLAGS: -Wl,-Bstatic -lpthread -Wl,-Bdynamic
 #include "mustlink.h"
 */
 import "C"

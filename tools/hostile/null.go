@@ -78,7 +78,7 @@ func compile(dir, library string, calls []string) error {
 var (
 	comment   = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	prototype = regexp.MustCompile(
-		`(?m)^(?:int|int32_t|const char \*)\s*(mustlink_\w+)\(([^;]*)\)(?: MUSTLINK_DEPRECATED)?;`)
+		`(?m)^(?:MUSTLINK_API )?(?:int|int32_t|const char \*)\s*(mustlink_\w+)\(([^;]*)\)(?: MUSTLINK_DEPRECATED)?;`)
 	structure = regexp.MustCompile(`(?s)typedef struct (mustlink_\w+) \{(.*?)\}`)
 	space     = regexp.MustCompile(`\s+`)
 )
