@@ -168,11 +168,7 @@ func (r *release) python() error {
 		return err
 	}
 	version := fmt.Sprintf("__version__ = %q\n", pythonVersion(r.version))
-	if err := os.WriteFile(filepath.Join(source, "mustlink", "_version.py"), []byte(version),
-		0o644); err != nil {
-		return err
-	}
-	return modes(source)
+	return os.WriteFile(filepath.Join(source, "mustlink", "_version.py"), []byte(version), 0o644)
 }
 
 // wheel builds the wheel with a library, for a platform as Python names it, and returns its path.
@@ -185,32 +181,12 @@ func (r *release) wheel(library, platform string) (string, error) {
 	if err := copyFile(library, filepath.Join(source, "mustlink", inside)); err != nil {
 		return "", err
 	}
-	if err := modes(source); err != nil {
-		return "", err
-	}
 	if _, err := r.output(source, r.epoch(), "/usr/bin/python3", "setup.py", "-q", "bdist_wheel",
 		"--plat-name", platform, "--dist-dir", r.files); err != nil {
 		return "", err
 	}
 	say("wheel for %s", platform)
 	return filepath.Join(r.files, "mustlink-"+pythonVersion(r.version)+"-py3-none-"+platform+".whl"), nil
-}
-
-// modes gives files and folders modes that do not depend on the umask of the user.
-func modes(folder string) error {
-	return filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return os.Chmod(name, 0o755)
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		return os.Chmod(name, 0o644|info.Mode()&0o111)
-	})
 }
 
 // debian builds the packages mustlink, libmustlink1 with the header, and python3-mustlink.
@@ -326,9 +302,6 @@ func (r *release) dpkg(name, arch, depends, what string, files []entry, link str
 		if err := os.WriteFile(filepath.Join(root, "DEBIAN/triggers"), trigger, 0o644); err != nil {
 			return err
 		}
-	}
-	if err := modes(root); err != nil {
-		return err
 	}
 	file := fmt.Sprintf("%s_%s_%s.deb", name, debianVersion(r.version), arch)
 	_, err := r.output(r.work, r.epoch(), "dpkg-deb", "--root-owner-group", "-Zxz", "--build", root,
