@@ -22,7 +22,7 @@ PURETAGS  = -tags purego,noasm
 # RELEASE adds flags, such as -platforms linux/amd64, or -key FILE for minisign.
 RELEASE ?=
 
-.PHONY: release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx test-formats wheel image python-methods lib-figures wasm test-wasm build-beam test-beam lint-beam bench-beam test-tools lint-tools drawn
+.PHONY: release test-release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx test-formats wheel image python-methods lib-figures wasm test-wasm build-beam test-beam lint-beam bench-beam test-tools lint-tools drawn
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -347,6 +347,9 @@ sbom: build ## write bin/sbom.cdx.json, the bill of materials of bin/mustlink (C
 release: ## build dist/VERSION: archives, Debian packages, wheels, image, sums, bills of materials; see docs/install.md
 	@$(call tool,release)
 	@$(TOOLBIN)/release -version '$(VERSION)' $(RELEASE)
+
+test-release: ## install the files of dist/VERSION, each into an empty folder, and use them
+	@.ci/installed 'dist/$(VERSION)'
 
 tags: ## check that the tags of VERSION could be made
 	@$(call tool,release)

@@ -130,7 +130,7 @@ func (r *release) run() error {
 			return err
 		}
 	}
-	for _, step := range []func() error{r.cloneCommit, r.documents, r.commands, r.javascript, r.image,
+	for _, step := range []func() error{r.cloneCommit, r.documents, r.commands, r.javascript, r.containers,
 		r.linked, r.manifests, r.bills, r.sums, r.sign} {
 		if err := step(); err != nil {
 			return err
