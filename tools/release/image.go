@@ -85,7 +85,7 @@ func (r *release) withOpenBLAS() ([]entry, error) {
 			return nil, err
 		}
 		from[strings.TrimPrefix(found[1], "/")] = file
-		owner, err := r.output(r.work, nil, "dpkg", "-S", file)
+		owner, err := r.output(r.work, nil, "dpkg", "-S", "*/"+filepath.Base(file))
 		if err != nil {
 			return nil, err
 		}
