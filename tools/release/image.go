@@ -85,7 +85,7 @@ func (r *release) withOpenBLAS() ([]entry, error) {
 			return nil, err
 		}
 		from[strings.TrimPrefix(found[1], "/")] = file
-		owner, err := r.output(r.work, nil, "dpkg", "-S", "*/"+filepath.Base(file))
+		owner, err := r.output(r.work, nil, "dpkg", "-S", "*"+strings.TrimPrefix(file, "/usr"))
 		if err != nil {
 			return nil, err
 		}
