@@ -63,11 +63,12 @@ func (r *release) containers() error {
 
 var library = regexp.MustCompile(`(?:=> |^\s*)(/\S+) \(`)
 
-// withOpenBLAS returns the command of the build netlib, the libraries of this machine that it needs,
-// and their license texts, which Debian keeps in the folder of each package.
+// withOpenBLAS returns the command of the build netlib, the libraries of this machine that it
+// needs, and their license texts, which Debian keeps in the folder of each package.
 func (r *release) withOpenBLAS() ([]entry, error) {
 	program := filepath.Join(r.work, "openblas", "mustlink")
-	if err := r.build(program, []string{"CGO_ENABLED=1"}, "", "-tags", "netlib", "./cmd/mustlink"); err != nil {
+	err := r.build(program, []string{"CGO_ENABLED=1"}, "", "-tags", "netlib", "./cmd/mustlink")
+	if err != nil {
 		return nil, err
 	}
 	needed, err := r.output(r.work, nil, "ldd", program)

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// compilers are the C compilers, and the names that Debian and Python use for a platform. threads is
-// the version that glibc gave the functions for threads there, before 2.34 gave them new ones.
+// compilers are the C compilers, and the names that Debian and Python use for a platform. threads
+// is the version that glibc gave the functions for threads there, before 2.34 gave them new ones.
 var compilers = map[string]struct{ cc, debian, python, threads string }{
 	"linux/amd64":   {"x86_64-linux-gnu-gcc", "amd64", "x86_64", "GLIBC_2.2.5"},
 	"linux/arm64":   {"aarch64-linux-gnu-gcc", "arm64", "aarch64", "GLIBC_2.17"},
