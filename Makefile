@@ -22,7 +22,7 @@ PURETAGS  = -tags purego,noasm
 # RELEASE adds flags, such as -platforms linux/amd64, or -key FILE for minisign.
 RELEASE ?=
 
-.PHONY: release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx test-formats wheel image python-methods lib-figures wasm test-wasm build-beam test-beam lint-beam bench-beam test-tools lint-tools drawn
+.PHONY: release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli site install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx test-formats wheel image python-methods lib-figures wasm test-wasm build-beam test-beam lint-beam bench-beam test-tools lint-tools drawn
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -376,6 +376,19 @@ docs-pictures: ## redraw the pictures of README and docs/methods
 docs-cli: ## rewrite docs/cli.md and docs/bench-cli.md, the help of all commands
 	$(GO) run ./cmd/mustlink reference --markdown docs/cli.md
 	cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $(CURDIR)/docs/bench-cli.md
+
+# The site needs Debian's Sphinx and the modules that docs/site/conf.py names, and no network. The
+# pages of the Python package come from its source, so the C library is not needed.
+SITE       ?= $(BIN)/site
+SITEPYTHON ?= /usr/bin/python3
+SITENEEDS   = python3-sphinx python3-myst-parser python3-numpydoc python3-sphinx-rtd-theme python3-numpy libjs-mathjax
+
+site: ## build bin/site, the documentation as web pages with search; every warning is an error
+	@$(SITEPYTHON) -c 'import sphinx, myst_parser, numpydoc, sphinx_rtd_theme' 2>/dev/null && test -d "$${MATHJAX:-/usr/share/javascript/mathjax}" || \
+	(echo "the site needs Sphinx, MyST, numpydoc, a theme and MathJax: on Debian, apt-get install $(SITENEEDS)"; exit 1)
+	@rm -rf $(SITE)
+	PYTHONDONTWRITEBYTECODE=1 $(SITEPYTHON) -m sphinx -W --keep-going -q -b html -c docs/site -d $(BIN)/site-doctrees docs $(SITE)
+	@echo "$(SITE)/index.html: $$(find $(SITE) -name '*.html' | wc -l) pages"
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
