@@ -113,7 +113,7 @@ bench: ## run the Go benchmarks of every package
 # The first Python with scikit-learn; Debian's own is the second choice.
 PYTHON ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import sklearn' 2>/dev/null && echo $$p && break; done)
 
-# The laboratory is a separate module with its own dependencies. LAB_TAGS=netlib tests it on
+# The benchmarks are a separate module with its own dependencies. LAB_TAGS=netlib tests it on
 # OpenBLAS.
 LABORATORY = bench
 LAB_TAGS     ?=
@@ -123,10 +123,10 @@ LAB_BUILD  = cd $(LABORATORY) && $(GO) build -buildvcs=true -o $(CURDIR)/$(BIN)
 bench-build: ## build bin/mustlink-bench, the measurements, in the same build as make build
 	$(LAB_BUILD)/mustlink-bench $(TAGFLAG) ./mustlink-bench
 
-test-bench: ## test the laboratory, default build
+test-bench: ## test the benchmarks, default build
 	cd $(LABORATORY) && $(GO) test -vet=off -timeout 30m $(if $(LAB_TAGS),-tags $(LAB_TAGS)) $(LAB_PACKAGES)
 
-lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the laboratory; make lint checks its formatting
+lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the benchmarks; make lint checks its formatting
 	cd $(LABORATORY) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
 	@page=$$(mktemp) && (cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $$page) && \
 	diff docs/bench-cli.md $$page || (echo "docs/bench-cli.md is out of date: run make docs-cli"; exit 1)
@@ -319,7 +319,7 @@ image: ## build the container image mustlink, and run it once (needs docker)
 	docker build -t mustlink .
 	docker run --rm mustlink info
 
-builds: ## build the three builds of the laboratory: bin/mustlink-bench-default, -netlib and -purego
+builds: ## build the three builds of the benchmarks: bin/mustlink-bench-default, -netlib and -purego
 	@pkg-config --exists openblas lapacke 2>/dev/null || (echo "no OpenBLAS and LAPACKE for the netlib build: on Debian, apt-get install libopenblas-dev liblapacke-dev pkg-config"; exit 1)
 	$(LAB_BUILD)/mustlink-bench-default ./mustlink-bench
 	$(LAB_BUILD)/mustlink-bench-netlib -tags netlib ./mustlink-bench
