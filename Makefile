@@ -22,7 +22,8 @@ PURETAGS  = -tags purego,noasm
 # RELEASE adds flags, such as -platforms linux/amd64, or -key FILE for minisign.
 RELEASE ?=
 
-.PHONY: release test-release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx test-formats wheel image python-methods lib-figures wasm test-wasm build-beam test-beam lint-beam bench-beam test-tools lint-tools drawn
+# Every target is a name, but for files that rules make.
+.PHONY: $(shell sed -n 's/^\([a-z][a-z0-9-]*\):\( .*\)\{0,1\}$$/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -113,7 +114,7 @@ bench: ## run the Go benchmarks of every package
 # The first Python with scikit-learn; Debian's own is the second choice.
 PYTHON ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import sklearn' 2>/dev/null && echo $$p && break; done)
 
-# The laboratory is a separate module with its own dependencies. LAB_TAGS=netlib tests it on
+# The benchmarks are a separate module with its own dependencies. LAB_TAGS=netlib tests it on
 # OpenBLAS.
 LABORATORY = bench
 LAB_TAGS     ?=
@@ -123,10 +124,10 @@ LAB_BUILD  = cd $(LABORATORY) && $(GO) build -buildvcs=true -o $(CURDIR)/$(BIN)
 bench-build: ## build bin/mustlink-bench, the measurements, in the same build as make build
 	$(LAB_BUILD)/mustlink-bench $(TAGFLAG) ./mustlink-bench
 
-test-bench: ## test the laboratory, default build
+test-bench: ## test the benchmarks, default build
 	cd $(LABORATORY) && $(GO) test -vet=off -timeout 30m $(if $(LAB_TAGS),-tags $(LAB_TAGS)) $(LAB_PACKAGES)
 
-lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the laboratory; make lint checks its formatting
+lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the benchmarks; make lint checks its formatting
 	cd $(LABORATORY) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
 	@page=$$(mktemp) && (cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $$page) && \
 	diff docs/bench-cli.md $$page || (echo "docs/bench-cli.md is out of date: run make docs-cli"; exit 1)
@@ -319,7 +320,7 @@ image: ## build the container image mustlink, and run it once (needs docker)
 	docker build -t mustlink .
 	docker run --rm mustlink info
 
-builds: ## build the three builds of the laboratory: bin/mustlink-bench-default, -netlib and -purego
+builds: ## build the three builds of the benchmarks: bin/mustlink-bench-default, -netlib and -purego
 	@pkg-config --exists openblas lapacke 2>/dev/null || (echo "no OpenBLAS and LAPACKE for the netlib build: on Debian, apt-get install libopenblas-dev liblapacke-dev pkg-config"; exit 1)
 	$(LAB_BUILD)/mustlink-bench-default ./mustlink-bench
 	$(LAB_BUILD)/mustlink-bench-netlib -tags netlib ./mustlink-bench
@@ -379,6 +380,19 @@ docs-pictures: ## redraw the pictures of README and docs/methods
 docs-cli: ## rewrite docs/cli.md and docs/bench-cli.md, the help of all commands
 	$(GO) run ./cmd/mustlink reference --markdown docs/cli.md
 	cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $(CURDIR)/docs/bench-cli.md
+
+# The site needs Debian's Sphinx and the modules that docs/site/conf.py names, and no network. The
+# pages of the Python package come from its source, so the C library is not needed.
+SITE       ?= $(BIN)/site
+SITEPYTHON ?= /usr/bin/python3
+SITENEEDS   = python3-sphinx python3-myst-parser python3-numpydoc python3-sphinx-rtd-theme python3-numpy libjs-mathjax
+
+site: ## build bin/site, the documentation as web pages with search; every warning is an error
+	@$(SITEPYTHON) -c 'import sphinx, myst_parser, numpydoc, sphinx_rtd_theme' 2>/dev/null && test -d "$${MATHJAX:-/usr/share/javascript/mathjax}" || \
+	(echo "the site needs Sphinx, MyST, numpydoc, a theme and MathJax: on Debian, apt-get install $(SITENEEDS)"; exit 1)
+	@rm -rf $(SITE)
+	PYTHONDONTWRITEBYTECODE=1 $(SITEPYTHON) -m sphinx -W --keep-going -q -b html -c docs/site -d $(BIN)/site-doctrees docs $(SITE)
+	@echo "$(SITE)/index.html: $$(find $(SITE) -name '*.html' | wc -l) pages"
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
