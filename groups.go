@@ -41,6 +41,10 @@ type GroupOptions struct {
 	// Count ends merging at so many groups, 0 for no such end. More are left if links or the
 	// threshold forbid further merges.
 	Count int
+	// MinSize, if not 0, is the smallest number of rows of groups by density, see [cluster.Density].
+	// Rows in no group then have the label -1, and Linkage and Count are not used; the Threshold is
+	// the largest mutual reachability distance, of any size without Threshold and Precision.
+	MinSize int
 	// Neighbors is the number of nearest rows of each row; groups merge only if a row of one is among
 	// those of a row of the other. With 0 it is all among up to 2000 rows, and 20 among more.
 	Neighbors int
@@ -85,8 +89,13 @@ func (m *Model) Groups(ctx context.Context, t *Table, o GroupOptions) (*Groups, 
 	if err != nil {
 		return nil, fault.InFile(err, t.raw.Name)
 	}
+	if o.MinSize > 0 {
+		return cluster.Density(ctx, m.eng, g, o.Links, cluster.DensityParams{MinSize: o.MinSize,
+			Threshold: threshold, Distinct: o.Distinct})
+	}
 	return cluster.Agglomerative(ctx, m.eng, g, o.Links, cluster.AgglomerativeParams{Linkage: o.Linkage,
-		Threshold: threshold, Groups: o.Count, Distinct: o.Distinct, Distance: func(i, j int) float64 {
+		Threshold: threshold, Groups: o.Count, Distinct: o.Distinct, Rows: y,
+		Distance: func(i, j int) float64 {
 			return math.Sqrt(points.SquaredDistance(y.Row(i), y.Row(j)))
 		}})
 }
@@ -100,6 +109,8 @@ func (m *Model) groupThreshold(o GroupOptions) (float64, error) {
 			Want: "no precision with a threshold"}
 	case o.Threshold != 0:
 		return o.Threshold, nil
+	case o.Precision == 0 && o.MinSize > 0:
+		return 0, nil
 	case o.Precision == 0 && o.Count > 0:
 		return math.Inf(1), nil
 	case c == nil:
