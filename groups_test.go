@@ -187,7 +187,7 @@ func TestMisuseOfGroups(t *testing.T) {
 			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Neighbors: -1})
 		},
 		"linkage": func() (*mustlink.Groups, error) {
-			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Linkage: "ward"})
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Linkage: "median"})
 		},
 		"links": func() (*mustlink.Groups, error) {
 			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Links: other})
