@@ -57,6 +57,7 @@ typedef uintptr_t mustlink_engine; /* linear algebra, workers and a memory limit
 typedef uintptr_t mustlink_model;  /* a learned metric, immutable */
 typedef uintptr_t mustlink_index;  /* rows to search for nearest neighbors, immutable */
 typedef uintptr_t mustlink_pairs;  /* pairs of rows that a call found, immutable */
+typedef uintptr_t mustlink_groups; /* groups of rows that a call found, immutable */
 
 typedef enum mustlink_code {
 	MUSTLINK_OK = 0,
@@ -133,6 +134,15 @@ typedef struct mustlink_links {
 	const int64_t *group;   /* chunklets: rows with the same number >= 0 belong together; NULL for none */
 	const int64_t *label;   /* classes: rows with the same number >= 0 belong together, others do not; NULL for none */
 } mustlink_links;
+
+/* mustlink_distinct is a column in which any two rows of a group differ: in their keys, or by a width
+ * in their values, such as times. Either keys or values are not NULL, with a number for each row. */
+typedef struct mustlink_distinct {
+	const char *name;     /* for messages, or NULL */
+	const int64_t *keys;  /* below 0: the row may be in any group */
+	double width;         /* 0 for keys, > 0 for values */
+	const double *values; /* NAN: the row may be in any group */
+} mustlink_distinct;
 
 /* mustlink_report is the progress of a long call. stage is NULL when there is none to report; the
  * progress function is still called about every interval, so that it can cancel. */
@@ -273,6 +283,27 @@ MUSTLINK_API int mustlink_pairs_info(mustlink_pairs pairs, char *buffer, int64_t
  * calibration. */
 MUSTLINK_API int mustlink_pairs_copy(mustlink_pairs pairs, int64_t *pair, double *distance, double *probability);
 MUSTLINK_API int mustlink_pairs_free(mustlink_pairs pairs);
+
+/* mustlink_groups_find merges nearest rows into groups, as `mustlink cluster` without -n does; links and
+ * columns are kept exactly. model may be 0, for the rows as they are, and links and columns NULL.
+ * Options: "linkage" ("average", "complete", "single", "ward"); "threshold" (0: that of the calibration;
+ * the largest height of a merge), "precision" (of a threshold by the calibration), "count" (0; end at so
+ * many groups), "min_size" (0; groups by density of at least so many rows), "neighbors" (0: all of up to
+ * 2000 rows, and 20 of more), "recall" (0: 1; the share of the nearest rows to find). */
+int mustlink_groups_find(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                         const mustlink_links *links, const mustlink_distinct *columns, int64_t column_count,
+                         const mustlink_control *control, mustlink_groups *groups);
+
+/* mustlink_groups_info writes a JSON object: "groups", "rows", "merges" and "forbidden", the numbers of
+ * these. For the buffer see mustlink_model_info. */
+int mustlink_groups_info(mustlink_groups groups, char *buffer, int64_t capacity, int64_t *size);
+
+/* mustlink_groups_copy writes the group of each row (numbered by first rows; -1: in none), two nodes and
+ * a height for each merge, and for each merge that was not allowed two rows and the number of the column
+ * that says so, -1 for a cannot-link. Node i is row i, and merge k makes node rows + k; merges of
+ * must-linked rows come first, at height 0. All but label may be NULL. */
+int mustlink_groups_copy(mustlink_groups groups, int64_t *label, int64_t *child, double *height, int64_t *forbidden);
+int mustlink_groups_free(mustlink_groups groups);
 
 /* mustlink_classify writes the most frequent label among the k nearest known rows of each fresh row, as
  * `mustlink classify` does; of equally frequent ones that of the nearest. label has a number for each
