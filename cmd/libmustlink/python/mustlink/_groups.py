@@ -11,7 +11,7 @@ from . import _library as lib
 from ._links import Links, either, flat, numbered
 from ._matching import _text
 from ._points import Points, as_points
-from ._sklearn import BaseEstimator
+from ._sklearn import BaseEstimator, ClusterMixin
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -84,7 +84,7 @@ def _columns(distinct: Mapping[str, Any], within: Mapping[str, tuple[Any, Any]],
     return columns, kept
 
 
-class ConstrainedAgglomerative(BaseEstimator):
+class ConstrainedAgglomerative(ClusterMixin, BaseEstimator):
     """Agglomerative clustering that keeps must-links and cannot-links exactly.
 
     The nearest groups merge, in Euclidean distance, until there are ``n_clusters`` or the next ones
@@ -130,8 +130,6 @@ class ConstrainedAgglomerative(BaseEstimator):
     >>> ConstrainedAgglomerative(2).fit_predict(X, links=Links([(0, 3), (0, 1)], [1, -1]))
     array([0, 1, 1, 0, 0])
     """
-
-    _estimator_type = "clusterer"
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ class Groups(unittest.TestCase):
     def test_is_scikit_learn(self):
         """Without links, merges are those of scikit-learn."""
         try:
-            from sklearn.base import clone, is_clusterer
+            from sklearn.base import clone
             from sklearn.cluster import AgglomerativeClustering
         except ImportError:
             self.skipTest("scikit-learn is not installed")
@@ -39,14 +39,13 @@ class Groups(unittest.TestCase):
             np.testing.assert_allclose(got.distances_, of.distances_[: len(got.distances_)], rtol=1e-9)
             self.assertEqual((got.n_clusters_, got.n_features_in_, got.children_.shape), (4, 5, (86, 2)))
             np.testing.assert_array_equal(np.sort(of.children_[:86], axis=1), got.children_)
-            self.assertTrue(is_clusterer(got))
 
     def test_constraints(self):
         cannot = Links.from_labels(self.y, 0, 40, seed=3).pairs
         links = Links([(0, 30), (30, 60), (5, 80), *cannot.tolist()], [1] * 3 + [-1] * len(cannot))
         source, time = np.arange(90) // 2, np.datetime64("2024-05-01") + 60 * np.arange(90).astype("timedelta64[s]")
-        for options in ({"n_clusters": 5}, {"distance_threshold": 3.0}, {"min_cluster_size": 4}, {"distance_threshold": 3.0, "linkage": "ward", "n_neighbors": 9, "recall": 0.9}):
-            found = ConstrainedAgglomerative(**options).fit(self.X, links, distinct={"source": source}, distinct_within={"time": (time[::-1], np.timedelta64(150, "s"))})
+        for options in ({"n_clusters": 5}, {"distance_threshold": 3.0}, {"min_cluster_size": 4}, {"n_clusters": 3, "linkage": "ward", "n_neighbors": 9, "recall": 0.9}):
+            found = ConstrainedAgglomerative(**options).fit(self.X, links, distinct={"source": source}, distinct_within={"time": (time[::-1], np.timedelta64(400, "s"))})
             labels = found.labels_
             i, j = links.pairs.T
             must = links.signs == 1
@@ -54,7 +53,7 @@ class Groups(unittest.TestCase):
             grouped = labels >= 0
             self.assertFalse((grouped[i] & (labels[i] == labels[j]))[~must].any())
             a, b = np.triu_indices(90, 1)
-            near = (b - a < 3) & grouped[a]
+            near = (b - a < 7) & grouped[a]
             self.assertFalse((labels[a] == labels[b])[near].any())
             self.assertTrue(len(found.forbidden_) and set(found.forbidden_[:, 2]) <= {-1, 0, 1})
 
