@@ -184,7 +184,7 @@ class ConstrainedAgglomerative(ClusterMixin, BaseEstimator):
         links = either(y, links)[1]
         points = as_points(X)
         by_density = self.min_cluster_size is not None
-        asked = {
+        asked: dict[str, Any] = {
             "linkage": None if by_density else self.linkage, "count": None if by_density else self.n_clusters, "threshold": self.distance_threshold,
             "min_size": self.min_cluster_size, "neighbors": self.n_neighbors, "recall": self.recall,
         }
