@@ -83,7 +83,7 @@ var (
 	space     = regexp.MustCompile(`\s+`)
 )
 
-// sound are the arguments of calls that succeed, by declaration.
+// sound are the arguments of calls that succeed, by declaration, and for one function after its name.
 var sound = map[string]string{
 	"int32_t abi": "MUSTLINK_ABI", "const char *options": `"{}"`, "const char *method": `"krca"`,
 	"const char *path": `"model.mlk"`, "const char *index_path": `"near.index"`,
@@ -100,7 +100,8 @@ var sound = map[string]string{
 	"int64_t *pair": "drawn", "const int64_t *pair": "pair", "int64_t pairs": "4", "double *out": "squared",
 	"int64_t neighbors": "2", "int64_t *measured_neighbors": "&size", "int64_t k": "2",
 	"double recall": "0.9", "int64_t *neighbor": "drawn", "double *distance": "out",
-	"double *measured": "squared", "mustlink_groups groups": "groups", "mustlink_groups *groups": "&made",
+	"double *measured": "squared", "mustlink_groups_find const char *options": `"{\"count\": 2}"`,
+	"mustlink_groups groups": "groups", "mustlink_groups *groups": "&made",
 	"const mustlink_distinct *columns": "&columns", "int64_t column_count": "1", "int64_t *label": "drawn",
 	"int64_t *child": "drawn", "double *height": "squared", "int64_t *forbidden": "drawn",
 	"const mustlink_points *points": "&points", "const mustlink_points *x": "&points",
@@ -127,7 +128,10 @@ func hostileCalls(header string) ([]string, error) {
 		args, none := make([]string, len(list)), make([]string, len(list))
 		for i, declared := range list {
 			list[i] = strings.TrimSpace(declared)
-			value, known := sound[list[i]]
+			value, known := sound[name+" "+list[i]]
+			if !known {
+				value, known = sound[list[i]]
+			}
 			if !known {
 				return nil, fmt.Errorf("%s has the argument %q: want one of the table", name, list[i])
 			}
