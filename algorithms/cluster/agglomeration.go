@@ -45,7 +45,10 @@ type place struct {
 }
 
 // key is a key of a column in a group.
-type key struct{ group, column, key int }
+type key struct {
+	group, column int
+	key           int64
+}
 
 // edge is what the graph and the links have between the groups a and b.
 type edge struct {
@@ -72,7 +75,7 @@ func (a *agglomeration) put(i int32, g int) error {
 				Link: links.NewLink(int(first), int(i), links.Cannot),
 				Path: a.links.Path(int(first), int(i))}}
 			if d.Width == 0 {
-				e.Key = own
+				e.Key = int(own)
 			}
 			return e
 		}

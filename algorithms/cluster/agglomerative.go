@@ -299,9 +299,9 @@ func (d *Distinct) check(n int) error {
 
 // key returns what a group has at most once, if the row is not free: its key, or the cell of its
 // value. Two values of a cell, half as wide as the width, differ by less than the width.
-func (d *Distinct) key(i int32) (key int, bound bool) {
+func (d *Distinct) key(i int32) (key int64, bound bool) {
 	if d.Width == 0 {
-		return d.Keys[i], d.Keys[i] >= 0
+		return int64(d.Keys[i]), d.Keys[i] >= 0
 	}
-	return int(math.Floor(2 * d.Values[i] / d.Width)), !math.IsNaN(d.Values[i])
+	return int64(math.Floor(2 * (d.Values[i] / d.Width))), !math.IsNaN(d.Values[i])
 }

@@ -975,6 +975,14 @@ func FuzzAgglomerative(f *testing.F) {
 		for i := range n {
 			p.Distinct[0].Keys[i] = next() % 8
 		}
+		d, err := Density(context.Background(), eng, g, l, DensityParams{MinSize: 2 + next()&3,
+			CoreSize: next() & 3, Threshold: float64(next() & 7), Distinct: p.Distinct})
+		if err != nil && !fault.IsInput(err) {
+			t.Fatalf("%T %v", err, err)
+		}
+		if err == nil && !satisfies(d.Labels, l.Must()) {
+			t.Fatalf("density: labels %v, links %v", d.Labels, list)
+		}
 		r, err := Agglomerative(context.Background(), eng, g, l, p)
 		if err != nil {
 			if !fault.IsInput(err) {

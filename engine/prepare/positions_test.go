@@ -28,7 +28,8 @@ func TestPositions(t *testing.T) {
 		"texts":     {[]string{"a", "b"}, nil, false, 0},
 	} {
 		got, times, err := Positions(c.texts)
-		if e, is := errors.AsType[*fault.DataError](err); is != (c.bad >= 0) || is && e.Row != c.bad || times != c.times {
+		e, is := errors.AsType[*fault.DataError](err)
+		if is != (c.bad >= 0) || is && e.Row != c.bad || times != c.times {
 			t.Errorf("%s: times %t, error %v", name, times, err)
 			continue
 		}

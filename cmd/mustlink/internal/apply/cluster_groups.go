@@ -51,8 +51,8 @@ type column struct {
 var ofGroups = []string{"linkage", "distinct", "distinct-within", "neighbors", "approximate"}
 
 func (g *grouping) flags(f usage.Flags) {
-	f.String(&g.linkage, "linkage", "", "without -n, or for -n groups: merge those whose rows have the smallest "+
-		"mean, largest or smallest distance, or whose merge adds least to the sum of squares: `"+
+	f.String(&g.linkage, "linkage", "", "without -n, or for -n groups: merge those whose rows have the "+
+		"smallest mean, largest or smallest distance, or whose merge adds least to the sum of squares: `"+
 		strings.Join(cluster.Linkages(), "|")+"` (default average)",
 		usage.OneOf(cluster.Linkages()...), usage.Excludes("centers"))
 	f.Float(&g.distance, "distance", 0, "without -n: the largest distance `D` of groups that merge",
@@ -61,16 +61,17 @@ func (g *grouping) flags(f usage.Flags) {
 	f.Float(&g.precision, "precision", 0,
 		"without -n: the precision `P` of the largest distance, by the calibration of MODEL",
 		usage.Range("> 0, <= 1"), usage.Excludes("clusters"), usage.Excludes("centers"))
-	f.Int(&g.minSize, "min-size", 0, "without -n: groups by density (HDBSCAN) of at least `K` rows; rows in none "+
-		"have the label -1", usage.Range(">= 2"), usage.Excludes("clusters"), usage.Excludes("linkage"),
+	f.Int(&g.minSize, "min-size", 0, "without -n: groups by density (HDBSCAN) of at least `K` rows; rows in "+
+		"none have the label -1", usage.Range(">= 2"), usage.Excludes("clusters"), usage.Excludes("linkage"),
 		usage.Excludes("centers"))
-	f.Int(&g.neighbors, "neighbors", 0, "without -n or with --linkage: groups merge along the `K` nearest rows of "+
-		"each row (default all of up to 2000 rows, and 20 of more)", usage.Range(">= 1"), usage.Excludes("centers"))
-	f.Repeated(&g.distinct, "distinct", "without -n or with --linkage: a `COLUMN` of which a group has each value "+
-		"at most once, such as the source of a record or the number of a photo; repeatable",
+	f.Int(&g.neighbors, "neighbors", 0, "without -n or with --linkage: groups merge along the `K` nearest rows "+
+		"of each row (default all of up to 2000 rows, and 20 of more)", usage.Range(">= 1"),
 		usage.Excludes("centers"))
-	f.Repeated(&g.within, "distinct-within", "without -n or with --linkage: `COLUMN=WIDTH` of numbers, or of times "+
-		"with WIDTH as 30s or 2h: rows that differ by less are not in one group; repeatable",
+	f.Repeated(&g.distinct, "distinct", "without -n or with --linkage: a `COLUMN` of which a group has each "+
+		"value at most once, such as the source of a record or the number of a photo; repeatable",
+		usage.Excludes("centers"))
+	f.Repeated(&g.within, "distinct-within", "without -n or with --linkage: `COLUMN=WIDTH` of numbers, or of "+
+		"times with WIDTH as 30s or 2h: rows that differ by less are not in one group; repeatable",
 		usage.Excludes("centers"))
 	g.recallFlag(f, "without -n or with --linkage: ", usage.Excludes("centers"))
 }
@@ -112,8 +113,8 @@ func (c *clusterCommand) checkColumns(check *session.Checks) {
 			"COLUMN=WIDTH with a WIDTH > 0, such as 10, 30s or 2h; --distinct COLUMN for equal values", text)
 		c.columns = append(c.columns, one)
 	}
-	check.Refuse(len(c.columns) > 0 && !source.CanReadTwice(c.data.Path), "%s reads the rows twice, but standard "+
-		"input can be read only once: want a file", append(c.columns, column{})[0].flag)
+	check.Refuse(len(c.columns) > 0 && !source.CanReadTwice(c.data.Path), "%s reads the rows twice, but "+
+		"standard input can be read only once: want a file", append(c.columns, column{})[0].flag)
 }
 
 // groupsReport is the result of `mustlink cluster` without a number of clusters.
@@ -147,7 +148,8 @@ func (r *groupsReport) text(w io.Writer) {
 	if r.Noise != nil && r.Distance == 0 {
 		how = "by density"
 	}
-	fmt.Fprintf(w, "groups\t%d of %s, %s on the %s metric\n", r.Groups, session.Plural(r.N, "row"), how, r.Metric)
+	fmt.Fprintf(w, "groups\t%d of %s, %s on the %s metric\n", r.Groups, session.Plural(r.N, "row"), how,
+		r.Metric)
 	if r.Noise != nil {
 		fmt.Fprintf(w, "in no group\t%s\n", session.Plural(*r.Noise, "row"))
 	}
@@ -291,7 +293,9 @@ func keys(values []string) []int {
 func (c *clusterCommand) contradiction(err error) error {
 	if e, is := errors.AsType[*cluster.DistinctError](err); is {
 		i, j := e.Conflict.Link.I, e.Conflict.Link.J
-		k := slices.IndexFunc(c.columns, func(one column) bool { return one.name == e.Column && one.size == e.Width })
+		k := slices.IndexFunc(c.columns, func(one column) bool {
+			return one.name == e.Column && one.size == e.Width
+		})
 		return fault.Data(c.links.Path, "must-links %s join rows %d and %d, which have %s in column %q of %s",
 			e.Conflict.PathString(), i, j, c.columns[k].alike(i, j), e.Column, c.columns[k].flag)
 	}
