@@ -63,7 +63,8 @@ func TestClusterGroups(t *testing.T) {
 			strings.Contains(line, "distinct ") {
 			t.Errorf("%s: warnings %v", line, r["warnings"])
 		}
-	}	for what, flags := range map[string]string{"all rows are one group": "--distance 9999",
+	}
+	for what, flags := range map[string]string{"all rows are one group": "--distance 9999",
 		"all rows are in no group": "--min-size 50"} {
 		o := commandtest.RunOK(t, dir, "cluster -i data.csv --drop source,at "+flags+" -o all.csv")
 		if !strings.Contains(o.Stderr, what) {
