@@ -27,7 +27,7 @@ func TestClusterGroups(t *testing.T) {
 	commandtest.RunOK(t, dir, "calibrate -q -i data.csv --drop source,at --prepare none -c some.csv -o c.mlk")
 	for line, want := range map[string][4]float64{ // groups, rows of the largest, forbidden by links, columns
 		"-i data.csv --drop source,at --prepare none --distance 5": {20, 3, 0, 0},
-		"c.mlk -i data.csv":                                         {20, 3, 0, 0},
+		"c.mlk -i data.csv": {20, 3, 0, 0},
 		"c.mlk -i data.csv --linkage complete --neighbors 2":        {20, 3, 0, 0},
 		"c.mlk -i data.csv -n 20 --linkage ward":                    {20, 3, 0, 0},
 		"c.mlk -i data.csv --min-size 3":                            {20, 3, 0, 0},
