@@ -64,8 +64,9 @@ const allPairs, usualNeighbors = 2000, 20
 // such as the records of one customer. Links and columns are satisfied exactly, and what they
 // forbade is in the result: see [cluster.Agglomerative], which also says what links that contradict
 // each other return. The average and the largest distance are those of all pairs between two
-// groups. That of "ward" grows with the groups, unless these are random parts of one: a calibration,
-// which is of pairs of rows, then gives many small groups, and a Count fewer large ones.
+// groups. That of "ward" grows with the groups, unless these are random parts of one. With the
+// threshold of a calibration, which is of pairs of rows, it gives many small groups: a Count is
+// better.
 //
 // Errors: *fault.ParamError (options; no threshold and no calibration to take it from; a precision
 // that the links do not support), *fault.ShapeError (links or keys for other rows),

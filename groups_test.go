@@ -85,7 +85,8 @@ func TestModelGroups(t *testing.T) {
 		}
 		want := try(cluster.Agglomerative(ctx, try(engine.New(engine.Options{})), g, o.Links,
 			cluster.AgglomerativeParams{Linkage: o.Linkage, Threshold: c.threshold, Groups: o.Count,
-				Distinct: o.Distinct, Rows: rows, Distance: func(i, j int) float64 { return math.Sqrt(squared(i, j)) }}))
+				Distinct: o.Distinct, Rows: rows,
+				Distance: func(i, j int) float64 { return math.Sqrt(squared(i, j)) }}))
 		got := try(m.Groups(ctx, table, o))
 		if !slices.Equal(got.Labels, want.Labels) || !slices.Equal(got.Sizes, want.Sizes) {
 			t.Errorf("%s: %d groups %v, want %d groups %v", name, len(got.Sizes), got.Labels, len(want.Sizes),

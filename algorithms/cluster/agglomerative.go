@@ -112,7 +112,8 @@ func (e *DistinctError) InputFault() {}
 
 // Agglomerative merges rows into groups from the bottom up, and satisfies every link of l and every
 // column of distinct rows: must-linked rows share a group, and cannot-linked rows, or rows that are
-// equal or too near in a column, do not. A nil l means no links; weights and bounds of links are ignored.
+// equal or too near in a column, do not. A nil l means no links; weights and bounds of links are
+// ignored.
 //
 // The graph g has the squared distances of pairs of rows (n x n, symmetric, the diagonal empty), as
 // [graph.Within] returns them, or [graph.Neighbors.Adjacency]; distances are their roots. Groups
@@ -190,7 +191,8 @@ func Agglomerative(ctx context.Context, eng *engine.Engine, g *sparse.Matrix, l 
 
 // Linkages returns the names of all linkages.
 func Linkages() []string {
-	return []string{string(AverageLinkage), string(CompleteLinkage), string(SingleLinkage), string(WardLinkage)}
+	return []string{string(AverageLinkage), string(CompleteLinkage), string(SingleLinkage),
+		string(WardLinkage)}
 }
 
 // checkAgglomerative checks all but the links, and the memory.

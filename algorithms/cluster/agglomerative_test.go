@@ -137,8 +137,8 @@ func byDefinition(g *sparse.Matrix, l *links.Set, p AgglomerativeParams) *Dendro
 	return out
 }
 
-// increase is the root of twice what a merge adds to the squared distances of rows from the means of
-// their groups.
+// increase is the root of twice what a merge adds to the squared distances of rows from the means
+// of their groups.
 func increase(rows blas.Matrix, x, y []int) float64 {
 	spread := func(list []int) (sum float64) {
 		for c := range rows.Cols {
@@ -640,7 +640,8 @@ func TestAgglomerativeIsLanceWilliams(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, err := Agglomerative(context.Background(), eng, g, nil,
-				AgglomerativeParams{Linkage: linkage, Threshold: math.Inf(1), Rows: blas.MatrixOf(x.N, x.D, x.Data)})
+				AgglomerativeParams{Linkage: linkage, Threshold: math.Inf(1),
+					Rows: blas.MatrixOf(x.N, x.D, x.Data)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -788,7 +789,8 @@ func TestAgglomerativeErrors(t *testing.T) {
 			Rows: blas.MatrixOf(4, 1, []float64{1, 2, math.NaN(), 3})}, want: &fault.DataError{}},
 		"width": {params: AgglomerativeParams{Distinct: []Distinct{{Name: "at", Width: -1}}},
 			want: &fault.ParamError{}, text: `width of the column "at" is -1: want a number > 0, or 0 for keys`},
-		"too few values": {params: AgglomerativeParams{Distinct: []Distinct{{Width: 1, Keys: make([]int, 4)}}},
+		"too few values": {params: AgglomerativeParams{
+			Distinct: []Distinct{{Width: 1, Keys: make([]int, 4)}}},
 			want: &fault.ShapeError{}},
 		"infinite value": {params: AgglomerativeParams{Distinct: []Distinct{{Name: "at", Width: 1,
 			Values: []float64{1, math.Inf(-1), 2, 3}}}}, want: &fault.DataError{},
@@ -806,7 +808,8 @@ func TestAgglomerativeErrors(t *testing.T) {
 			want: &fault.ShapeError{}},
 		"cannot": {links: set(4, must(0, 1), must(1, 3), links.NewLink(0, 3, links.Cannot)),
 			want: &links.ConflictError{}},
-		"equal keys": {params: AgglomerativeParams{Distinct: []Distinct{{Name: "source", Keys: []int{5, 1, 5, 5}}}},
+		"equal keys": {params: AgglomerativeParams{
+			Distinct: []Distinct{{Name: "source", Keys: []int{5, 1, 5, 5}}}},
 			links: set(4, must(0, 1), must(1, 3)), want: &DistinctError{},
 			text: `rows 0 and 3 have the same key 5 in the column "source", at most one row of which is in a ` +
 				`group, but the must-links 0-1, 1-3 join them`},
@@ -1015,7 +1018,8 @@ func BenchmarkAgglomerative(b *testing.B) {
 		l, distinct := problem(b, rng, n, n/10, 0)
 		for _, linkage := range linkages {
 			for name, set := range map[string]*links.Set{"": nil, "-links": l} {
-				p := AgglomerativeParams{Linkage: linkage, Threshold: math.Inf(1), Rows: blas.MatrixOf(x.N, x.D, x.Data)}
+				p := AgglomerativeParams{Linkage: linkage, Threshold: math.Inf(1),
+					Rows: blas.MatrixOf(x.N, x.D, x.Data)}
 				if set != nil {
 					p.Distinct = distinct
 				}

@@ -180,8 +180,8 @@ func TestDensityIsHDBSCAN(t *testing.T) {
 				of[i] = k
 			}
 		}
-		got, err := Density(context.Background(), eng, squares(n, func(i, j int) float64 { return distance[i][j] }),
-			nil, p)
+		g := squares(n, func(i, j int) float64 { return distance[i][j] })
+		got, err := Density(context.Background(), eng, g, nil, p)
 		if err != nil {
 			t.Fatal(err)
 		}

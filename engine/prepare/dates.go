@@ -235,8 +235,8 @@ func Positions(texts []string) (values []float64, times bool, err error) {
 		}
 		t, ok := parseTime(layout, text)
 		if !ok {
-			return nil, true, &fault.DataError{Row: i, Err: fmt.Errorf("%q: want a date or time as in %s", text,
-				example(layout))}
+			return nil, true, &fault.DataError{Row: i,
+				Err: fmt.Errorf("%q: want a date or time as in %s", text, example(layout))}
 		}
 		values[i] = float64(t.Unix()) + float64(t.Nanosecond())/1e9
 	}

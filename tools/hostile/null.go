@@ -83,7 +83,8 @@ var (
 	space     = regexp.MustCompile(`\s+`)
 )
 
-// sound are the arguments of calls that succeed, by declaration, and for one function after its name.
+// sound are the arguments of calls that succeed, by declaration, after a function's name for it
+// alone.
 var sound = map[string]string{
 	"int32_t abi": "MUSTLINK_ABI", "const char *options": `"{}"`, "const char *method": `"krca"`,
 	"const char *path": `"model.mlk"`, "const char *index_path": `"near.index"`,

@@ -28,7 +28,7 @@ type Distinct struct {
 	Values unsafe.Pointer
 }
 
-// of returns the column of a number of rows, without copying its values. names are those of columns.
+// of returns the column of a number of rows, without a copy of its values.
 func (d *Distinct) of(name string, rows int) (mustlink.Distinct, error) {
 	out := mustlink.Distinct{Name: name, Width: d.Width}
 	switch {

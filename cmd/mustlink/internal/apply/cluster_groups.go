@@ -109,8 +109,8 @@ func (c *clusterCommand) checkColumns(check *session.Checks) {
 			span, err = time.ParseDuration(one.width)
 			one.size, one.time = span.Seconds(), true
 		}
-		check.Refuse(err != nil || !(one.size > 0) || math.IsInf(one.size, 1), "--distinct-within is %q: want "+
-			"COLUMN=WIDTH with a WIDTH > 0, such as 10, 30s or 2h; --distinct COLUMN for equal values", text)
+		check.Refuse(err != nil || !(one.size > 0) || math.IsInf(one.size, 1), "--distinct-within is %q: "+
+			"want COLUMN=WIDTH with a WIDTH > 0, such as 10, 30s or 2h; --distinct COLUMN for equal values", text)
 		c.columns = append(c.columns, one)
 	}
 	check.Refuse(len(c.columns) > 0 && !source.CanReadTwice(c.data.Path), "%s reads the rows twice, but "+
@@ -271,10 +271,14 @@ func (c *clusterCommand) read(ctx context.Context, one *column) (mustlink.Distin
 		e.Column = one.name
 	}
 	if err == nil && times != one.time && empty < len(values) {
-		kind := map[bool]string{false: "numbers: want a number, such as 10", true: "times: want 30s or 2h"}[times]
+		kind := "numbers: want a number, such as 10"
+		if times {
+			kind = "times: want 30s or 2h"
+		}
 		err = usage.Errorf("%s of the column %q is %s, but the column has %s", one.flag, one.name, one.width, kind)
 	}
-	return mustlink.Distinct{Name: one.name, Width: one.size, Values: positions}, fault.InFile(err, c.data.Path)
+	return mustlink.Distinct{Name: one.name, Width: one.size, Values: positions},
+		fault.InFile(err, c.data.Path)
 }
 
 // keys numbers the values of a column, -1 for an empty one.
@@ -302,8 +306,8 @@ func (c *clusterCommand) contradiction(err error) error {
 	if _, is := errors.AsType[*links.ConflictError](err); is {
 		return fault.InFile(err, c.links.Path)
 	}
-	return fault.InFile(usage.RenameParams(err, "number of groups", "-n, --clusters", "neighbors", "--neighbors",
-		"smallest size", "--min-size", "recall", "--approximate"), c.data.Path)
+	return fault.InFile(usage.RenameParams(err, "number of groups", "-n, --clusters", "neighbors",
+		"--neighbors", "smallest size", "--min-size", "recall", "--approximate"), c.data.Path)
 }
 
 // alike describes the values of two rows that are not in one group.
