@@ -19,7 +19,7 @@ func TestPositions(t *testing.T) {
 		"numbers": {[]string{"1", " 2.5 ", "", "-3e2"}, []float64{0, 1.5, math.NaN(), -301}, false, -1},
 		"times": {[]string{"2024-02-28 23:59:30", "2024-02-29 00:00:00.5", "", "2024-03-01"},
 			[]float64{0, 30.5, math.NaN(), 24*3600 + 30}, true, -1},
-		"zones":     {[]string{"2024-05-01T10:00:00Z", "2024-05-01T12:00:00+01:00"},
+		"zones": {[]string{"2024-05-01T10:00:00Z", "2024-05-01T12:00:00+01:00"},
 			[]float64{0, 3600}, true, -1},
 		"clock":     {[]string{"10:00", "10:02"}, []float64{0, 120}, true, -1},
 		"gaps":      {[]string{"", ""}, []float64{math.NaN(), math.NaN()}, false, -1},

@@ -188,6 +188,8 @@ class ConstrainedAgglomerative(ClusterMixin, BaseEstimator):
             "linkage": None if by_density else self.linkage, "count": None if by_density else self.n_clusters, "threshold": self.distance_threshold,
             "min_size": self.min_cluster_size, "neighbors": self.n_neighbors, "recall": self.recall,
         }
+        if self.n_clusters is None and self.distance_threshold is None and not by_density:
+            raise ValueError("n_clusters, distance_threshold and min_cluster_size are None: want one of them")
         for name in ("count", "threshold", "neighbors", "recall"):
             if asked[name] is not None and not asked[name] > 0:
                 raise ValueError(f"{name} is {asked[name]}: want a number > 0")

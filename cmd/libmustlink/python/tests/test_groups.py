@@ -57,6 +57,12 @@ class Groups(unittest.TestCase):
             self.assertFalse((labels[a] == labels[b])[near].any())
             self.assertTrue(len(found.forbidden_) and set(found.forbidden_[:, 2]) <= {-1, 0, 1})
 
+    def test_bad(self):
+        for options, words in (({}, "want one of them"), ({"n_clusters": 0}, "count is 0"), ({"n_clusters": 91}, "at most 90"), ({"min_cluster_size": 1}, "smallest size"),
+                               ({"n_clusters": 2, "linkage": "mean"}, "want one of average"), ({"distance_threshold": 1, "recall": 2}, "recall")):
+            with self.assertRaisesRegex(ValueError, words):
+                ConstrainedAgglomerative(**options).fit(self.X)
+
     def test_calibrated(self):
         links = Links.from_labels(self.y, 200, 200, seed=4)
         with self.assertRaisesRegex(ValueError, "calibrated"):
