@@ -290,20 +290,20 @@ MUSTLINK_API int mustlink_pairs_free(mustlink_pairs pairs);
  * the largest height of a merge), "precision" (of a threshold by the calibration), "count" (0; end at so
  * many groups), "min_size" (0; groups by density of at least so many rows), "neighbors" (0: all of up to
  * 2000 rows, and 20 of more), "recall" (0: 1; the share of the nearest rows to find). */
-int mustlink_groups_find(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+MUSTLINK_API int mustlink_groups_find(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
                          const mustlink_links *links, const mustlink_distinct *columns, int64_t column_count,
                          const mustlink_control *control, mustlink_groups *groups);
 
 /* mustlink_groups_info writes a JSON object: "groups", "rows", "merges" and "forbidden", the numbers of
  * these. For the buffer see mustlink_model_info. */
-int mustlink_groups_info(mustlink_groups groups, char *buffer, int64_t capacity, int64_t *size);
+MUSTLINK_API int mustlink_groups_info(mustlink_groups groups, char *buffer, int64_t capacity, int64_t *size);
 
 /* mustlink_groups_copy writes the group of each row (numbered by first rows; -1: in none), two nodes and
  * a height for each merge, and for each merge that was not allowed two rows and the number of the column
  * that says so, -1 for a cannot-link. Node i is row i, and merge k makes node rows + k; merges of
  * must-linked rows come first, at height 0. All but label may be NULL. */
-int mustlink_groups_copy(mustlink_groups groups, int64_t *label, int64_t *child, double *height, int64_t *forbidden);
-int mustlink_groups_free(mustlink_groups groups);
+MUSTLINK_API int mustlink_groups_copy(mustlink_groups groups, int64_t *label, int64_t *child, double *height, int64_t *forbidden);
+MUSTLINK_API int mustlink_groups_free(mustlink_groups groups);
 
 /* mustlink_classify writes the most frequent label among the k nearest known rows of each fresh row, as
  * `mustlink classify` does; of equally frequent ones that of the nearest. label has a number for each
