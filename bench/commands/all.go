@@ -191,12 +191,11 @@ func (r *allRun) path(name, extension string) string {
 
 // write writes the files of an entry, the numbers last, since they mark it as finished.
 func (r *allRun) write(name string, begin time.Time, p product) error {
-	for _, extension := range []string{".md", ".svg", ".json"} {
+	for _, extension := range []string{".svg", ".md", ".json"} {
 		if extension == ".svg" && p.panels == nil {
 			continue
 		}
-		path := r.path(name, extension)
-		if err := r.WriteFile(path, func(w io.Writer) error { return p.encode(w, path) }); err != nil {
+		if err := p.writeFile(r.app, r.path(name, extension)); err != nil {
 			return err
 		}
 	}
