@@ -97,6 +97,7 @@ type splitter struct {
 	halves  []string // what the parts of a cell "a / b" are
 	listing bool     // lines are defaults of methods
 	kept    bool     // a table stayed on the page
+	before  string   // the last line of text
 }
 
 const (
@@ -121,6 +122,9 @@ func (s *splitter) text(line string) {
 	}
 	if found := parts.FindString(line); found != "" {
 		s.halves = strings.Split(strings.TrimPrefix(strings.Trim(found, " -"), "of "), " / ")
+	}
+	if line != "" {
+		s.before = strings.TrimRight(line, ":.")
 	}
 	if s.bySet() {
 		return
@@ -232,6 +236,7 @@ func (s *splitter) matrix(head []string, body [][]string) {
 	if strings.Contains(head[0], " links") {
 		name += ", " + head[0]
 	}
+	from := len(s.rows)
 	seen := map[string]int{}
 	for _, h := range head {
 		seen[h]++
@@ -265,6 +270,20 @@ func (s *splitter) matrix(head []string, body [][]string) {
 			}
 		}
 	}
+	if s.repeated(from) {
+		for _, line := range s.rows[from:] {
+			line[table] += ", " + s.before
+		}
+	}
+}
+
+// repeated reports whether lines from that one on have the table, row and column of another line.
+func (s *splitter) repeated(from int) bool {
+	seen := map[[3]string]bool{}
+	for _, line := range s.rows[:from] {
+		seen[[3]string(line[:value])] = true
+	}
+	return slices.ContainsFunc(s.rows[from:], func(line []string) bool { return seen[[3]string(line[:value])] })
 }
 
 // summary counts verdicts by system, with the means of ours and of the printed numbers where all
