@@ -97,7 +97,6 @@ type splitter struct {
 	halves  []string // what the parts of a cell "a / b" are
 	listing bool     // lines are defaults of methods
 	kept    bool     // a table stayed on the page
-	before  string   // the last line of text
 }
 
 const (
@@ -122,9 +121,6 @@ func (s *splitter) text(line string) {
 	}
 	if found := parts.FindString(line); found != "" {
 		s.halves = strings.Split(strings.TrimPrefix(strings.Trim(found, " -"), "of "), " / ")
-	}
-	if line != "" {
-		s.before = strings.TrimRight(line, ":.")
 	}
 	if s.bySet() {
 		return
@@ -272,7 +268,7 @@ func (s *splitter) matrix(head []string, body [][]string) {
 	}
 	if s.repeated(from) {
 		for _, line := range s.rows[from:] {
-			line[table] += ", " + s.before
+			line[table] += " (2)"
 		}
 	}
 }

@@ -93,14 +93,19 @@ func (r results) faults(page string) []string {
 	var out []string
 	for _, at := range sources.FindAllStringSubmatchIndex(page, -1) {
 		before := strings.TrimRight(page[:at[0]], "\n")
-		block := before[strings.LastIndex(before, "\n\n")+1:]
-		kind, lines := page[at[2]:at[3]], strings.Split(strings.TrimSpace(page[at[4]:at[5]]), "\n")
+		block := sources.ReplaceAllString(before[strings.LastIndex(before, "\n\n")+1:], "")
+		kind := page[at[2]:at[3]]
+		first, rest, _ := strings.Cut(page[at[4]:at[5]], "\n")
+		lines, from := strings.Split(strings.TrimSpace(rest), "\n"), strings.TrimSpace(first)
 		if kind == "table" {
-			out = append(out, r.tableFaults(block, strings.TrimSpace(lines[0]), lines[1:])...)
+			out = append(out, r.tableFaults(block, from, lines)...)
 			continue
 		}
 		for _, line := range lines {
 			text, reference, _ := strings.Cut(line, " ")
+			if from != "" {
+				reference = from + "; " + strings.ReplaceAll(reference, " minus ", " minus "+from+"; ")
+			}
 			v, is := r.number(reference)
 			switch {
 			case !is:
@@ -198,6 +203,7 @@ func TestValuesRefuse(t *testing.T) {
 		"It is .814.\n<!-- values\n.814 c; a; x\n-->\n":                                0,
 		"It is .81 and 12,345.\n<!-- values\n.81 c; a; x\n12,345 c; T; a; x\n-->\n":    0,
 		"It is .014.\n<!-- values\n.014 c; a; x minus c; b; x\n-->\n":                  0,
+		"It is .014.\n<!-- values c\n.014 a; x minus b; x\n-->\n":                      0,
 		"It is .815.\n<!-- values\n.815 c; a; x\n-->\n":                                1,
 		"It is .814.\n\nNo.\n<!-- values\n.814 c; a; x\n-->\n":                         1,
 		"It is .814.\n<!-- values\n.814 c; z; x\n-->\n":                                1,
