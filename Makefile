@@ -158,7 +158,7 @@ bench-peers: bench-build ## time the same work in NumPy, SciPy and scikit-learn,
 # stay there as JSON.
 STREAMROWS ?= 100000000
 BUILDS = $(BIN)/mustlink-bench-default,$(BIN)/mustlink-bench-netlib,$(BIN)/mustlink-bench-purego
-PERFORMANCE = --page docs/performance.md -o $(BIN)/performance
+PERFORMANCE = --page docs/results/speed.md -o $(BIN)/performance
 
 bench-cores: ## make bin/cores, a folder whose script measures many cores on any Linux server in six minutes
 	@rm -rf $(BIN)/cores && mkdir -p $(BIN)/cores
@@ -166,7 +166,7 @@ bench-cores: ## make bin/cores, a folder whose script measures many cores on any
 	@cp $(LABORATORY)/cores.sh $(BIN)/cores/run
 	@echo "copy $(BIN)/cores to the server and start ./run there"
 
-bench-performance: builds ## measure methods, builds and throughput, and rewrite these parts of docs/performance.md
+bench-performance: builds ## measure methods, builds and throughput, and rewrite these parts of docs/results/speed.md
 	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
 	$(BIN)/mustlink-bench-default methods --state $(BIN)/methods.state $(PERFORMANCE)-methods.json
 	$(BIN)/mustlink-bench-default methods --builds $(BUILDS) --state $(BIN)/builds.state $(PERFORMANCE)-builds.json

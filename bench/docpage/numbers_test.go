@@ -82,3 +82,30 @@ func TestCells(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestDetails: long sections keep their paragraphs, and the files have their lines.
+func TestDetails(t *testing.T) {
+	const page = "# P\n\n## Counts\n\n| a |\n| --- |\n| 1 |\n\n## What the papers say\n\nOne.\n\n" +
+		"| page | claim | here | where |\n| --- | --- | --- | --- |\n| [p](r/p.md) | c | worse | x \\| y |\n\n" +
+		"| page | claim that is |\n| --- | --- |\n| [q](r/q.md) | d |\n\n## Why numbers and orders differ\n\n" +
+		"- p: it\n  is so.\n\n## Made with\n\n    it\n"
+	short, files, err := Details(page, "r/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "# P\n\n## Counts\n\n| a |\n| --- |\n| 1 |\n\n## What the papers say\n\nOne.\n\n" +
+		"| page | claim | here |\n| --- | --- | --- |\n| [p](r/p.md) | c | worse |\n\n" +
+		"[All lines as CSV](r/f/claims.csv).\n\n## Why numbers and orders differ\n\n" +
+		"[All lines as CSV](r/f/reasons.csv).\n\n## Made with\n\n    it\n"
+	if short != want {
+		t.Errorf("page\n%s\nwant\n%s", short, want)
+	}
+	for name, want := range map[string]string{
+		"claims.csv":  "page,claim,here,where\np,c,worse,x | y\nq,d,,\n",
+		"reasons.csv": "page,text\np,it is so.\n",
+	} {
+		if string(files[name]) != want {
+			t.Errorf("%s is %q: want %q", name, files[name], want)
+		}
+	}
+}

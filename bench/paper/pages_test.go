@@ -1,10 +1,12 @@
 package paper
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,13 +42,20 @@ func TestPublishedCounts(t *testing.T) {
 			t.Errorf("nothing on the page is about %s, %q", r.page, r.about)
 		}
 	}
-	want := b.String() + until + rest
-	if *recount {
-		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
+	short, files, err := docpage.Details(b.String(), "results/papers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["../../reproduction.md"] = []byte(short + "\n" + until + rest)
+	for name, want := range files {
+		path := filepath.Join("../../docs/results/papers", name)
+		if *recount {
+			if err := os.WriteFile(path, want, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s does not agree with the files in docs/results: run this test with -recount", path)
 		}
-	} else if want != string(text) {
-		t.Errorf("%s does not agree with the pages in docs/results: run this test with -recount", page)
 	}
 }
 
