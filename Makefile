@@ -372,6 +372,12 @@ docs-test: ## run the commands and programs in README and docs, and compare thei
 docs-update: ## replace shown output that differs in README and docs; read the difference before you commit
 	@$(DOCRUN) -update $(PAGES)
 
+data: ## check the files in the folder MUSTLINK_DATA by docs/data.sha256, and name those that are missing
+	@if [ -z "$(MUSTLINK_DATA)" ]; then echo "MUSTLINK_DATA is empty: want the folder of the data sets of docs/data.md"; exit 1; fi
+	@cd "$(MUSTLINK_DATA)" && sed -n 's/^[0-9a-f]*  //p' $(CURDIR)/docs/data.sha256 | while read -r file; do \
+		packed="$$file.gz"; [ -e "$$file" ] || [ -e "$$packed" ] || echo "missing: $$file (docs/data.md says where to get it)"; done
+	@cd "$(MUSTLINK_DATA)" && sha256sum --ignore-missing --quiet --check $(CURDIR)/docs/data.sha256 && echo "the files that are there are those that were measured"
+
 docs-pictures: ## redraw the pictures of README and docs/methods
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/docs/mustlink ./cmd/mustlink
 	docs/pictures/spirals.sh $(BIN)/docs/mustlink docs/pictures/spirals.svg
