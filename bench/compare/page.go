@@ -198,8 +198,8 @@ func provenance(b *strings.Builder, command string, results []*paper.Result, mis
 	b.WriteString("## Set-up\n\n")
 	lines := results[0].Table.Setup
 	common := func(line string) bool {
-		return strings.HasPrefix(line, "Rows: at most ") || strings.HasPrefix(line, "Features: with fewer ") ||
-			strings.HasPrefix(line, "k-means runs ")
+		return strings.HasPrefix(line, "Rows: at most ") ||
+			strings.HasPrefix(line, "Features: with fewer ") || strings.HasPrefix(line, "k-means runs ")
 	}
 	if command != "cross" && slices.ContainsFunc(lines, common) {
 		lines = slices.DeleteFunc(slices.Clone(lines), common)

@@ -47,8 +47,8 @@ func Details(page, folder string) (short string, files map[string][]byte, err er
 
 var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
-// detail returns the paragraphs of a section, and the lines of its tables or list. Lines of a second
-// table have fewer cells.
+// detail returns the paragraphs of a section, and the lines of its tables or list. Lines of a
+// second table have fewer cells.
 func detail(section string) (text string, rows [][]string) {
 	var paragraphs []string
 	for block := range strings.SplitSeq(strings.TrimSpace(section), "\n\n") {

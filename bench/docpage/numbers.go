@@ -132,7 +132,8 @@ func (s *splitter) text(line string) {
 		s.listing = true
 		line = strings.TrimSuffix(line, ":") + "."
 	case s.listing && match != nil:
-		s.out[len(s.out)-1] = strings.Replace(s.out[len(s.out)-1], "thread.", "thread; the CSV lists them.", 1)
+		last := &s.out[len(s.out)-1]
+		*last = strings.Replace(*last, "thread.", "thread; the CSV lists them.", 1)
 		for setting := range strings.SplitSeq(match[2], ", ") {
 			name, set, _ := strings.Cut(setting, " ")
 			s.add("defaults", match[1], name, set)
@@ -279,7 +280,9 @@ func (s *splitter) repeated(from int) bool {
 	for _, line := range s.rows[:from] {
 		seen[[3]string(line[:value])] = true
 	}
-	return slices.ContainsFunc(s.rows[from:], func(line []string) bool { return seen[[3]string(line[:value])] })
+	return slices.ContainsFunc(s.rows[from:], func(line []string) bool {
+		return seen[[3]string(line[:value])]
+	})
 }
 
 // summary counts verdicts by system, with the means of ours and of the printed numbers where all
@@ -327,7 +330,8 @@ func summary(head []string, body [][]string) []string {
 	}
 	for _, group := range order {
 		c := counts[group]
-		line := fmt.Sprintf("| %s | %d | %d | %d | %d |", escape(strings.TrimSpace(group)), c[0], c[1], c[2], c[3])
+		line := fmt.Sprintf("| %s | %d | %d | %d | %d |", escape(strings.TrimSpace(group)), c[0], c[1], c[2],
+			c[3])
 		if full {
 			line += fmt.Sprintf(" %.*f | %.*f |", decimals, sums[group][0]/float64(c[0]), decimals,
 				sums[group][1]/float64(c[0]))

@@ -32,7 +32,8 @@ func TestSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"[All numbers as CSV](t.csv)", "![t](t.svg)", "| a\\_b | 30 | 0 | 30 | 0 | 0.01",
+	for _, want := range []string{"[All numbers as CSV](t.csv)", "![t](t.svg)",
+		"| a\\_b | 30 | 0 | 30 | 0 | 0.01",
 		"| it \\| wins | mixed |\n", "thread; the CSV lists them.\n- Links: some.\n", "    bench t\n"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("page without %q:\n%s", want, page)

@@ -160,7 +160,8 @@ func TestWrong(t *testing.T) {
 	const line = "wrong --data . --sets iris --methods rca,itml --repetitions 1 --state s -q -o "
 	bench.RunOK(t, dir, line+"w.md")
 	page := clitest.Read(t, dir, "w.md") + clitest.Read(t, dir, "w.csv")
-	for _, want := range []string{"# Wrong links: 10 %", "| rca |", "| itml |", "held-out", "By data set,iris,"} {
+	for _, want := range []string{"# Wrong links: 10 %", "| rca |", "| itml |", "held-out",
+		"By data set,iris,"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}

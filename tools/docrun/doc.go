@@ -18,8 +18,9 @@
 //   - python: the blocks of a page are one program, run if MUSTLINK_LIBRARY names the library, with
 //     $PYTHON or python3 and the package in PYTHONPATH.
 //
-// Blocks in other languages are not run; a line at the end counts the blocks by language. All blocks of a page run in one scratch folder, one after
-// the other, with the folder -bin in front of PATH.
+// Blocks in other languages are not run; a line at the end counts the blocks by language. All
+// blocks of a page run in one scratch folder, one after the other, with the folder -bin in front of
+// PATH.
 //
 // Shown numbers with a point or an exponent may differ by 0.005 + 1 %, durations and sizes (30.38s,
 // 7ms, 1.2 GiB) by any amount; all other text must be equal, except for the width of white space.

@@ -92,7 +92,8 @@ func (r *runner) run(ctx context.Context, b *block) error {
 		return r.console(ctx, b)
 	case b.language == "python": // the blocks of a page are one program
 		r.python += strings.Join(b.text, "\n") + "\n"
-		printed, code, err := r.execute(ctx, r.scratch, cmp.Or(os.Getenv("PYTHON"), "python3"), "-c", r.python)
+		python := cmp.Or(os.Getenv("PYTHON"), "python3")
+		printed, code, err := r.execute(ctx, r.scratch, python, "-c", r.python)
 		if err == nil && code != b.mark.code {
 			r.fault(b.line, "exit code %d, not %d\n%s", code, b.mark.code, printed)
 		}

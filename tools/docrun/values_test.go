@@ -149,7 +149,8 @@ func (r results) tableFaults(block, source string, columns []string) []string {
 func bare(page string) []string {
 	var out []string
 	for block := range strings.SplitSeq(page, "\n\n") {
-		if strings.HasPrefix(block, "    ") || strings.HasPrefix(block, "|") || strings.Contains(block, "```") {
+		if strings.HasPrefix(block, "    ") || strings.HasPrefix(block, "|") ||
+			strings.Contains(block, "```") {
 			continue
 		}
 		named := sources.FindString(block)
@@ -240,7 +241,8 @@ func TestDefaults(t *testing.T) {
 			listed++
 			said := key[1] + ": " + key[2] + " " + then + " then, "
 			if now[[2]string{key[1], key[2]}] != then && !strings.Contains(page, said) {
-				t.Errorf("docs/results/%s.md does not say %q%q now", name, said, now[[2]string{key[1], key[2]}])
+				t.Errorf("docs/results/%s.md does not say %q%q now", name, said,
+					now[[2]string{key[1], key[2]}])
 			}
 		}
 	}
