@@ -158,7 +158,7 @@ bench-peers: bench-build ## time the same work in NumPy, SciPy and scikit-learn,
 # stay there as JSON.
 STREAMROWS ?= 100000000
 BUILDS = $(BIN)/mustlink-bench-default,$(BIN)/mustlink-bench-netlib,$(BIN)/mustlink-bench-purego
-PERFORMANCE = --page docs/performance.md -o $(BIN)/performance
+PERFORMANCE = --page docs/results/speed.md -o $(BIN)/performance
 
 bench-cores: ## make bin/cores, a folder whose script measures many cores on any Linux server in six minutes
 	@rm -rf $(BIN)/cores && mkdir -p $(BIN)/cores
@@ -166,7 +166,7 @@ bench-cores: ## make bin/cores, a folder whose script measures many cores on any
 	@cp $(LABORATORY)/cores.sh $(BIN)/cores/run
 	@echo "copy $(BIN)/cores to the server and start ./run there"
 
-bench-performance: builds ## measure methods, builds and throughput, and rewrite these parts of docs/performance.md
+bench-performance: builds ## measure methods, builds and throughput, and rewrite these parts of docs/results/speed.md
 	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
 	$(BIN)/mustlink-bench-default methods --state $(BIN)/methods.state $(PERFORMANCE)-methods.json
 	$(BIN)/mustlink-bench-default methods --builds $(BUILDS) --state $(BIN)/builds.state $(PERFORMANCE)-builds.json
@@ -371,6 +371,12 @@ docs-test: ## run the commands and programs in README and docs, and compare thei
 
 docs-update: ## replace shown output that differs in README and docs; read the difference before you commit
 	@$(DOCRUN) -update $(PAGES)
+
+data: ## check the files in the folder MUSTLINK_DATA by docs/data.sha256, and name those that are missing
+	@if [ -z "$(MUSTLINK_DATA)" ]; then echo "MUSTLINK_DATA is empty: want the folder of the data sets of docs/data.md"; exit 1; fi
+	@cd "$(MUSTLINK_DATA)" && sed -n 's/^[0-9a-f]*  //p' $(CURDIR)/docs/data.sha256 | while read -r file; do \
+		packed="$$file.gz"; [ -e "$$file" ] || [ -e "$$packed" ] || echo "missing: $$file (docs/data.md says where to get it)"; done
+	@cd "$(MUSTLINK_DATA)" && sha256sum --ignore-missing --quiet --check $(CURDIR)/docs/data.sha256 && echo "the files that are there are those that were measured"
 
 docs-pictures: ## redraw the pictures of README and docs/methods
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/docs/mustlink ./cmd/mustlink

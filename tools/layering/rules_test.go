@@ -137,7 +137,7 @@ const (
 var leafPackages = map[string][]string{
 	arrow: {"github.com/google/flatbuffers/go", "github.com/klauspost/compress/zstd",
 		"github.com/pierrec/lz4/v4"},
-	parquet: {
+	parquet: {"github.com/andybalholm/brotli",
 		"github.com/klauspost/compress/snappy", "github.com/klauspost/compress/zstd",
 		"github.com/parquet-go/parquet-go/deprecated", "github.com/parquet-go/parquet-go/encoding/thrift",
 		"github.com/parquet-go/parquet-go/format",
