@@ -129,7 +129,8 @@ func ExamplePrepare() {
 	zips := mustlink.Prepare(mustlink.Preparing{Kinds: map[string]mustlink.ColumnKind{"zip": "category"}})
 	links := try(mustlink.NewLinks(4, [][2]int{{0, 1}, {2, 3}}, [][2]int{{0, 2}, {1, 3}}))
 	model := try(mustlink.Fit(ctx, known, links, mustlink.Method("itml"), zips))
-	fresh := try(mustlink.FromRecords([]map[string]any{{"born": "1990-05-02", "city": "Oslo", "zip": "00184"}}))
+	fresh := try(mustlink.FromRecords([]map[string]any{
+		{"born": "1990-05-02", "city": "Oslo", "zip": "00184"}}))
 	for _, remark := range model.Remarks(fresh) {
 		fmt.Println(remark)
 	}

@@ -331,7 +331,8 @@ func TestNamesThePlace(t *testing.T) {
 	m := made{names: []string{"n"}, nodes: []pq.Node{nested}}
 	_, err := decode(m.bytes(t), reading())
 	wantData(t, err, -1, "n.v.list.element.list", "lists of lists")
-	_, err = decode(crafted(format.LZO, 1, paged(format.DataPage, 1, format.Plain, 8, 8, make([]byte, 8))), reading())
+	lzo := crafted(format.LZO, 1, paged(format.DataPage, 1, format.Plain, 8, 8, make([]byte, 8)))
+	_, err = decode(lzo, reading())
 	wantData(t, err, -1, "x", "LZO", "snappy, gzip, zstd, brotli or lz4_raw")
 }
 
