@@ -283,11 +283,28 @@ func IsTerminal(w any) bool {
 		return false
 	}
 	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && !isNull(info)
+}
+
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
+}
+
+// IsClosed reports whether w is an output that was closed when the program started. Go opens the
+// null device for it, for reading too, and a shell's >/dev/null for writing alone. Other programs,
+// such as Python, discard output with a null device for both.
+func IsClosed(w any) bool {
+	f, ok := w.(*os.File)
+	if !ok {
 		return false
 	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
+	info, err := f.Stat()
+	if err != nil || !isNull(info) {
+		return err != nil
+	}
+	_, err = f.Read(make([]byte, 1))
+	return errors.Is(err, io.EOF)
 }
 
 // ending are the signals that ask a program to end: Ctrl-C, kill, a closed terminal, Ctrl-\.
