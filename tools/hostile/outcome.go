@@ -17,8 +17,9 @@ import (
 const (
 	memoryLimit  = 100_000_000 // of --memory-limit
 	addressSpace = 4 << 30     // hard limit; Go's runtime alone reserves about 1.3 GiB
-	patience     = 20 * time.Second
 )
+
+var patience = 20 * time.Second
 
 // class is how a run ended.
 type class int
