@@ -276,19 +276,20 @@ func (o *helpOutput) Write(p []byte) (int, error) {
 }
 
 // IsTerminal reports whether w is a terminal. It counts every character device as one except the
-// null device, which people use to discard output.
+// null device, which people use to discard output, and the full one.
 func IsTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	if !ok {
 		return false
 	}
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && !isNull(info)
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && !is(info, os.DevNull) &&
+		!is(info, "/dev/full")
 }
 
-func isNull(info os.FileInfo) bool {
-	null, err := os.Stat(os.DevNull)
-	return err == nil && os.SameFile(info, null)
+func is(info os.FileInfo, device string) bool {
+	other, err := os.Stat(device)
+	return err == nil && os.SameFile(info, other)
 }
 
 // IsClosed reports whether w is an output that was closed when the program started. Go opens the
@@ -300,7 +301,7 @@ func IsClosed(w any) bool {
 		return false
 	}
 	info, err := f.Stat()
-	if err != nil || !isNull(info) {
+	if err != nil || !is(info, os.DevNull) {
 		return err != nil
 	}
 	_, err = f.Read(make([]byte, 1))

@@ -38,7 +38,7 @@ func runFaults(c *campaign, p program, t *tally) error {
 	list := victims()
 	for _, v := range list { // small tables: the number of runs counts here
 		v.line = strings.NewReplacer("long.csv", "data.csv", "wide.csv", "data.csv", "middle.csv", "data.csv",
-			"wide.mlk", "krca.mlk").Replace(v.line)
+			"wide.mlk", "krca.mlk", "--pairs 3000", "--pairs 30").Replace(v.line)
 	}
 	jobs := &campaign{jobs: c.jobs}
 	return jobs.each(len(list), func(dir string) error { return preparePlace(c, p, dir) },

@@ -39,7 +39,9 @@ type campaign struct {
 	rows         int // of their tables
 	relations    int // fits of two tables that say the same, at most
 	forks        int
-	from         int // number of the first file
+	outputs      int    // lines of the part outputs, 0 for all
+	match        string // words of the runs under a memory limit, "" for all
+	from         int    // number of the first file
 	jobs         int
 	keep         string // folder for the files of bad ends, "" for none
 	list         io.Writer
@@ -52,7 +54,8 @@ type part struct {
 }
 
 var parts = []part{{"files", runFiles}, {"parameters", runParameters}, {"kills", runKills}, {"null", runNull},
-	{"faults", runFaults}, {"storm", runStorm}}
+	{"faults", runFaults}, {"storm", runStorm}, {"outputs", runOutputs},
+	{"memory", runMemory}}
 
 func partNames() string {
 	list := make([]string, len(parts))
@@ -77,6 +80,7 @@ func run(args []string, out, list io.Writer) error {
 	flags.IntVar(&c.forks, "forks", 500, "forks of a program that uses the C library")
 	flags.DurationVar(&patience, "patience", patience, "time after which a run is a hang")
 	flags.IntVar(&c.jobs, "jobs", runtime.NumCPU(), "programs at a time")
+	flags.StringVar(&c.match, "match", "", "words of the commands under a memory limit")
 	flags.StringVar(&c.keep, "keep", "", "folder for the hostile files of bad ends")
 	quick := flags.Bool("quick", false, "few files, kills and parameters")
 	all := flags.Bool("all", false, "list every run")
@@ -89,7 +93,7 @@ func run(args []string, out, list io.Writer) error {
 	}
 	if *quick {
 		c.files, c.kills, c.settings, c.faults, c.answers = 60, 12, 40, 0, 100
-		c.sweep, c.rows, c.relations, c.forks = 20, 50_000, 20, 10
+		c.sweep, c.rows, c.relations, c.forks, c.outputs = 20, 50_000, 20, 10, 20
 	}
 	programs, err := builds(*bins, *libraries)
 	if err != nil {

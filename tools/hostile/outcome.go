@@ -83,13 +83,16 @@ func (p program) idle() (int64, error) {
 }
 
 // classify returns the class of a run. idle is the memory of a program that does nothing.
-func classify(o ended, idle int64) class {
+func classify(o ended, idle int64) class { return classifyWithin(o, idle, memoryLimit) }
+
+// classifyWithin is classify for another limit.
+func classifyWithin(o ended, idle, limit int64) class {
 	switch {
 	case o.late:
 		return hang
 	case o.code < 0 || traced(o.stderr):
 		return trace
-	case o.peak > idle+2*memoryLimit:
+	case o.peak > idle+2*limit:
 		return peak
 	case o.code == 0:
 		return done
