@@ -55,7 +55,7 @@ type part struct {
 
 var parts = []part{{"files", runFiles}, {"parameters", runParameters}, {"kills", runKills}, {"null", runNull},
 	{"faults", runFaults}, {"storm", runStorm}, {"outputs", runOutputs},
-	{"memory", runMemory}}
+	{"memory", runMemory}, {"forks", runForks}, {"relations", runRelations}}
 
 func partNames() string {
 	list := make([]string, len(parts))

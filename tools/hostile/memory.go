@@ -68,7 +68,10 @@ func runMemory(c *campaign, p program, t *tally) error {
 		}
 		for _, line := range lines {
 			for _, percent := range limits {
-				list = append(list, try{line, table.name, int64(c.rows) * 32 * int64(percent) / 100})
+				if x := (try{line, table.name, int64(c.rows) * 32 * int64(percent) / 100}); strings.Contains(
+					strings.ReplaceAll(line, "FILE", table.name), c.match) {
+					list = append(list, x)
+				}
 			}
 		}
 	}
@@ -76,13 +79,14 @@ func runMemory(c *campaign, p program, t *tally) error {
 	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	list = list[:min(len(list), c.sweep)]
 	jobs := &campaign{jobs: 1}
-	return jobs.each(len(list), func(dir string) error { return c.sweepFiles(p, dir) },
+	used := map[string]bool{}
+	for _, x := range list {
+		used[x.table] = true
+	}
+	return jobs.each(len(list), func(dir string) error { return c.sweepFiles(p, dir, used) },
 		func(dir string, i int) error {
 			x := list[i]
 			line := fmt.Sprintf("%s -q --memory-limit %d", strings.ReplaceAll(x.line, "FILE", x.table), x.limit)
-			if c.match != "" && !strings.Contains(line, c.match) {
-				return nil
-			}
 			o, err := p.run(dir, "", strings.Fields(line)...)
 			if err != nil {
 				return err
@@ -95,7 +99,7 @@ func runMemory(c *campaign, p program, t *tally) error {
 }
 
 // sweepFiles writes the tables of the sweep: whole numbers in four columns, and five classes.
-func (c *campaign) sweepFiles(p program, dir string) error {
+func (c *campaign) sweepFiles(p program, dir string, used map[string]bool) error {
 	var links strings.Builder
 	links.WriteString("i,j,link\n")
 	rng := rand.New(rand.NewPCG(c.seed, 1))
@@ -111,9 +115,10 @@ func (c *campaign) sweepFiles(p program, dir string) error {
 	}
 	lines := []string{"fit -q -m rca -i small.csv --links-from-labels 40 --prepare none --no-verdict -o same.mlk",
 		"fit -q -m itml -i small.csv --links-from-labels 40 --no-verdict -o two.mlk",
-		"calibrate -q two.mlk -i small.csv --links-from-labels 40 -o cal.mlk"}
+		"links make -q -i small.csv --pairs 30 -o small-links.csv",
+		"calibrate -q two.mlk -i small.csv -c small-links.csv -o cal.mlk"}
 	for _, s := range sweepTables {
-		if s.line != "" {
+		if s.line != "" && used[s.name] {
 			lines = append(lines, s.line)
 		}
 	}
