@@ -36,6 +36,9 @@ func runFaults(c *campaign, p program, t *tally) error {
 		return nil // the table has no such row then
 	}
 	list := victims()
+	if c.commands > 0 {
+		list = list[:c.commands]
+	}
 	for _, v := range list { // small tables: the number of runs counts here
 		v.line = strings.NewReplacer("long.csv", "data.csv", "wide.csv", "data.csv", "middle.csv", "data.csv",
 			"wide.mlk", "krca.mlk", "--pairs 3000", "--pairs 30").Replace(v.line)
@@ -124,7 +127,8 @@ func (v *victim) fail(p program, dir, inject string) (result class, o ended, hit
 	defer stop()
 	log := filepath.Join(dir, "strace.txt")
 	call, _, _ := strings.Cut(inject, ":")
-	args := []string{"-f", "--seccomp-bpf", "-y", "-o", log, "-e", "trace=" + call, "-e", "inject=" + inject, p.path}
+	args := []string{"-f", "--seccomp-bpf", "-y", "-o", log, "-e", "trace=" + call, "-e",
+		"inject=" + inject, p.path}
 	cmd := exec.CommandContext(ctx, "strace", append(args, strings.Fields(v.line)...)...)
 	cmd.WaitDelay = time.Second
 	var stderr bytes.Buffer

@@ -20,8 +20,8 @@ func runForks(c *campaign, p program, t *tally) error {
 			return err
 		}
 		lib := filepath.Join(p.library, "lib")
-		cc := exec.Command("cc", "-I", filepath.Join(p.library, "include"), "forks.c", "-o", "forks", "-L", lib,
-			"-lmustlink", "-lpthread", "-Wl,-rpath,"+lib)
+		cc := exec.Command("cc", "-I", filepath.Join(p.library, "include"), "forks.c", "-o", "forks", "-L",
+			lib, "-lmustlink", "-lpthread", "-Wl,-rpath,"+lib)
 		cc.Dir, cc.Stderr = dir, os.Stderr
 		if err := cc.Run(); err != nil {
 			return err

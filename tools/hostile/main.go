@@ -1,7 +1,8 @@
 // Hostile runs built programs of mustlink on hostile input and counts how they end: mutated files
 // of all formats under a hard limit of address space, kills while commands write, extreme
-// parameters of all methods, NULL for every argument of the C library, and failures of every system
-// call on files.
+// parameters of all methods, NULL for every argument of the C library, forks of a program that uses
+// it, failures of every system call on files, two servers of label that write one file, full and
+// closed outputs, limits of memory, and tables that say the same in another way.
 //
 //	bin/tools/hostile -bin default=bin/mustlink -library default=bin/lib
 //
@@ -33,6 +34,7 @@ type campaign struct {
 	seed         uint64
 	files, kills int
 	faults       int // failures of one kind of call of one command, at most
+	commands     int // of the failures, 0 for all
 	settings     int // of parameters, at most; 0 for all
 	answers      int // of the label storm
 	sweep        int // runs under a memory limit, at most
@@ -92,8 +94,8 @@ func run(args []string, out, list io.Writer) error {
 		return err
 	}
 	if *quick {
-		c.files, c.kills, c.settings, c.faults, c.answers = 60, 12, 40, 0, 100
-		c.sweep, c.rows, c.relations, c.forks, c.outputs = 20, 50_000, 20, 10, 20
+		c.files, c.kills, c.settings, c.answers, c.relations, c.forks, c.outputs = 60, 12, 40, 100, 20, 50, 20
+		c.faults, c.commands, c.sweep, c.rows = 2, 3, 6, 400_000
 	}
 	programs, err := builds(*bins, *libraries)
 	if err != nil {

@@ -28,7 +28,8 @@ var sweepLines = []string{
 	"fit -m parts -i FILE -c links.csv --no-verdict -o o.mlk",
 	"fit -m forest -i FILE -c links.csv --no-verdict -o o.mlk",
 	"select -i FILE -c links.csv --methods rca,itml --folds 2 -o o.mlk",
-	"embed same.mlk -i FILE -o o.csv", "embed same.mlk -i FILE -o o.npy", "embed same.mlk -i FILE -o o.parquet",
+	"embed same.mlk -i FILE -o o.csv", "embed same.mlk -i FILE -o o.npy",
+	"embed same.mlk -i FILE -o o.parquet",
 	"cluster same.mlk -i FILE -n 3 -o o.csv", "cluster -i FILE -n 3 --stream -o o.csv",
 	"cluster -a constrained -i FILE -c links.csv -n 3 -o o.csv",
 	"classify --train small.csv -i FILE -o o.csv",
@@ -38,7 +39,8 @@ var sweepLines = []string{
 	"links close -i FILE -c links.csv -o o.csv", "check -i FILE", "check -i FILE -c links.csv",
 	"calibrate same.mlk -i FILE -c links.csv -o o.mlk", "pairs cal.mlk -i FILE --threshold .001 -o o.csv",
 	"inspect same.mlk -i FILE -c links.csv", "update same.mlk -i FILE -c links.csv -o o.mlk",
-	"plot same.mlk -i FILE -o o.png", "plot -i FILE -c links.csv -o o.svg", "report same.mlk -i FILE -c links.csv -o o.html",
+	"plot same.mlk -i FILE -o o.png", "plot -i FILE -c links.csv -o o.svg",
+	"report same.mlk -i FILE -c links.csv -o o.html",
 	"distance same.mlk -i FILE --pairs links.csv -o o.csv",
 }
 
@@ -113,7 +115,8 @@ func (c *campaign) sweepFiles(p program, dir string, used map[string]bool) error
 			err = writeClasses(filepath.Join(dir, name), rows)
 		}
 	}
-	lines := []string{"fit -q -m rca -i small.csv --links-from-labels 40 --prepare none --no-verdict -o same.mlk",
+	lines := []string{
+		"fit -q -m rca -i small.csv --links-from-labels 40 --prepare none --no-verdict -o same.mlk",
 		"fit -q -m itml -i small.csv --links-from-labels 40 --no-verdict -o two.mlk",
 		"links make -q -i small.csv --pairs 30 -o small-links.csv",
 		"calibrate -q two.mlk -i small.csv -c small-links.csv -o cal.mlk"}

@@ -66,8 +66,8 @@ func (s *storm) round(p program, seed uint64, answers int) error {
 	}()
 	var people sync.WaitGroup
 	for who, name := range []string{"ann", "ben"} {
-		cmd := exec.Command(p.path, "label", "-i", "data.csv", "-o", "answers.csv", "--no-browser", "--no-fit",
-			"--people", name)
+		cmd := exec.Command(p.path, "label", "-i", "data.csv", "-o", "answers.csv", "--no-browser",
+			"--no-fit", "--people", name)
 		cmd.Dir = s.dir
 		out, err := cmd.StdoutPipe()
 		if err == nil {
@@ -260,7 +260,8 @@ func (s *storm) count() error {
 		if found[key] != there {
 			result = wrong
 		}
-		s.add(s.list, result, fmt.Sprintf("answer %s: in the files %v, want %v", key, found[key], there), ended{})
+		s.add(s.list, result, fmt.Sprintf("answer %s: in the files %v, want %v", key, found[key], there),
+			ended{})
 	}
 	return nil
 }

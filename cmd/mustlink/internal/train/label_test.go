@@ -69,7 +69,8 @@ func TestSlowConnections(t *testing.T) {
 		name, text, want string
 		deadline         func(s *http.Server) *time.Duration
 	}{
-		{"half a header", get + "X: 1", "", func(s *http.Server) *time.Duration { return &s.ReadHeaderTimeout }},
+		{"half a header", get + "X: 1", "",
+			func(s *http.Server) *time.Duration { return &s.ReadHeaderTimeout }},
 		{"half a body", get + "Content-Length: 9\r\nConnection: close\r\n\r\n{", "i/o timeout",
 			func(s *http.Server) *time.Duration { return &s.ReadTimeout }},
 		{"idle", get + "\r\n", "hello <nil>", func(s *http.Server) *time.Duration { return &s.IdleTimeout }},
@@ -118,7 +119,7 @@ func TestCrowd(t *testing.T) {
 		}
 	}
 	if open > 0 || dials != 1 {
-		t.Errorf("%d of the oldest %d connections are open, and the browser has dialed %d times: want 0 and 1",
+		t.Errorf("%d of the oldest %d connections are open, the browser has dialed %d times: want 0 and 1",
 			open, 2*connections, dials)
 	}
 }
