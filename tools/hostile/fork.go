@@ -97,7 +97,8 @@ int main(int argc, char **argv) {
 			int bad = embed() != MUSTLINK_FORKED || !strstr(mustlink_message(), "fork") ||
 				mustlink_engine_new(MUSTLINK_ABI, NULL, &made) != MUSTLINK_FORKED ||
 				mustlink_fit(engine, "itml", NULL, &points, &links, NULL, &fitted) != MUSTLINK_FORKED ||
-				mustlink_model_free(model) != MUSTLINK_FORKED || mustlink_engine_free(engine) != MUSTLINK_FORKED;
+				mustlink_model_free(model) != MUSTLINK_FORKED ||
+				mustlink_engine_free(engine) != MUSTLINK_FORKED;
 			_exit(bad);
 		}
 		int status = -1;

@@ -88,7 +88,8 @@ func runMemory(c *campaign, p program, t *tally) error {
 	return jobs.each(len(list), func(dir string) error { return c.sweepFiles(p, dir, used) },
 		func(dir string, i int) error {
 			x := list[i]
-			line := fmt.Sprintf("%s -q --memory-limit %d", strings.ReplaceAll(x.line, "FILE", x.table), x.limit)
+			line := fmt.Sprintf("%s -q --memory-limit %d", strings.ReplaceAll(x.line, "FILE", x.table),
+				x.limit)
 			o, err := p.run(dir, "", strings.Fields(line)...)
 			if err != nil {
 				return err
