@@ -75,7 +75,8 @@ func runFaults(c *campaign, p program, t *tally) error {
 		})
 }
 
-// calls returns which calls of a kind are on files of the folder, by their numbers in their threads.
+// calls returns which calls of a kind are on files of the folder, by their numbers in their
+// threads.
 func (v *victim) calls(p program, dir string) (map[string]map[int]bool, error) {
 	if err := v.reset(dir); err != nil {
 		return nil, err

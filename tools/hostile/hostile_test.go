@@ -27,7 +27,8 @@ func TestCampaign(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, list bytes.Buffer
-	if err := run([]string{"-quick", "-patience", "5m", "-bin", "default=" + p.Path}, &out, &list); err != nil {
+	args := []string{"-quick", "-patience", "5m", "-bin", "default=" + p.Path}
+	if err := run(args, &out, &list); err != nil {
 		t.Errorf("%v\n%s", err, list.String())
 	}
 	t.Log("\n" + out.String())

@@ -20,7 +20,8 @@ var sweepTables = []struct{ name, line string }{
 	{"lab.arrow", "embed same.mlk -i lab.csv -o lab.arrow"},
 }
 
-// sweepLines are the commands that read a table, FILE. Labels are in CSV alone, and links are given.
+// sweepLines are the commands that read a table, FILE. Labels are in CSV alone, and links are
+// given.
 var sweepLines = []string{
 	"fit -m itml -i FILE -c links.csv --no-verdict -o o.mlk", "fit -m itml -i FILE -c links.csv -o o.mlk",
 	"fit -i FILE -c links.csv -o o.mlk", "fit -m covariance -i FILE -c links.csv -o o.mlk",
