@@ -306,7 +306,7 @@ soak: bench-build ## fit and embed at random for SOAKTIME (30m), and check memor
 HOSTILE ?=
 CAMPAIGN = $(BIN)/hostile
 
-hostile: ## run the three builds on hostile files, extreme parameters, kills and NULL, and count how they end
+hostile: ## run the three builds on hostile input, failures, kills, forks and limits, and count how they end
 	$(MAKE) build-lib LIB=$(CAMPAIGN)/default
 	$(MAKE) build-lib LIB=$(CAMPAIGN)/netlib LIB_TAGS=netlib
 	$(GO) build -o $(CAMPAIGN)/default/mustlink ./cmd/mustlink

@@ -19,12 +19,15 @@ import (
 type Options struct {
 	// Folds is the number of parts that the linked rows are dealt into; every part is held out of
 	// one fit. 1 means one fit without the first of the usual parts, five or three, and 0 as many
-	// of the usual fits as take no more than Budget.
+	// of the usual fits as take no more than Budget. There are at most [MaxFolds].
 	Folds    int
 	Budget   time.Duration // of the fits with Folds 0; 0 means ten seconds
 	Seed     uint64
 	Progress algorithms.ProgressFunc // counts the fits
 }
+
+// MaxFolds is the largest number of parts: each takes a fit.
+const MaxFolds = 1000
 
 // usualBudget is the time that people wait for a verdict that they did not ask for.
 const usualBudget = 10 * time.Second
@@ -87,8 +90,9 @@ func newAssessment(ctx context.Context, eng *engine.Engine, l algorithms.Learner
 	case set.N() != x.Len():
 		return nil, nil, &fault.ShapeError{What: "number of points of the links", Got: set.N(),
 			Want: fmt.Sprintf("%d, as there are points", x.Len())}
-	case o.Folds < 0:
-		return nil, nil, &fault.ParamError{Param: "folds", Value: o.Folds, Want: "a number >= 0"}
+	case o.Folds < 0 || o.Folds > MaxFolds:
+		return nil, nil, &fault.ParamError{Param: "folds", Value: o.Folds,
+			Want: fmt.Sprintf("a number >= 0 and <= %d", MaxFolds)}
 	}
 	parts := o.Folds
 	if parts == 1 {

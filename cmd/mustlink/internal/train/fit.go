@@ -4,6 +4,7 @@ package train
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -128,7 +129,8 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 		usage.Excludes("method", "kernel", "search", "no-verdict"))
 	f.Int(&c.folds, "folds", 0,
 		"parts of the linked rows that the verdict holds out, each from a fit; 1: "+
-			"one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)", usage.Range(">= 1"))
+			"one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)",
+		usage.Range(fmt.Sprintf(">= 1, <= %d", verdict.MaxFolds)))
 	f.String(&c.curve, "curve", "",
 		"a picture (.png, .svg, .pdf) or .json `FILE`: AUC of held-out links after an eighth, a quarter, "+
 			"half and all of the others, which takes up to four more fits")

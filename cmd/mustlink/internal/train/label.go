@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -290,9 +291,7 @@ func (c *labelCommand) serve(ctx context.Context, listener net.Listener, page *l
 	for _, p := range o.People {
 		fmt.Fprintf(w, "%shttp://%s/%s/\n", strings.TrimLeft(p.Name+": ", ": "), host, p.Key)
 	}
-	server := &http.Server{Handler: page, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
-		WriteTimeout: time.Minute,
-		IdleTimeout:  2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	server := newServer(page)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	if !c.noBrowser && c.share == "" {
@@ -321,6 +320,31 @@ func (c *labelCommand) serve(ctx context.Context, listener net.Listener, page *l
 	r := &labelReport{Output: c.out, Next: o.Next, Warnings: c.Warnings()}
 	r.Must, r.Cannot = set.Count()
 	return errors.Join(c.Summarize(c.out, r, r.text), ctx.Err())
+}
+
+// connections is how many a server has at a time: many people, each with several.
+const connections = 128
+
+// newServer returns a server that waits no longer than a browser takes, and that keeps the
+// connections that were used last.
+func newServer(page http.Handler) *http.Server {
+	var mu sync.Mutex
+	var open []net.Conn // in the order of use
+	keep := func(conn net.Conn, state http.ConnState) {
+		mu.Lock()
+		defer mu.Unlock()
+		open = slices.DeleteFunc(open, func(c net.Conn) bool { return c == conn })
+		if state != http.StateClosed {
+			open = append(open, conn)
+		}
+		if len(open) > connections {
+			open[0].Close()
+			open = open[1:]
+		}
+	}
+	return &http.Server{Handler: page, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ConnState: keep,
+		ErrorLog: log.New(io.Discard, "", 0)}
 }
 
 // empty are no links between n rows.
