@@ -11,7 +11,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -282,6 +284,8 @@ type Stopping struct {
 	cancel context.CancelFunc
 	last   int64
 	looks  atomic.Int64
+	cause  error  // of a single failure
+	place  string // where it was
 }
 
 // StopAt returns a context that ends at the n-th call of Err; with n = 0 it only counts.
@@ -291,16 +295,47 @@ func StopAt(n int) *Stopping {
 	return s
 }
 
+// FailAt returns a context whose n-th call of Err returns cause, and that says nothing before and
+// afterwards. What looks at the context then fails as if for a reason of its own: no later look
+// hides that somebody has dropped its error.
+func FailAt(n int, cause error) *Stopping {
+	s := StopAt(n)
+	s.cause = cause
+	return s
+}
+
 // Err counts the call.
 func (s *Stopping) Err() error {
 	if s.looks.Add(1) == s.last {
+		if s.cause != nil {
+			s.place = callers()
+			return s.cause
+		}
 		s.cancel()
 	}
 	return s.Context.Err()
 }
 
-// Stopped reports whether the context has ended.
-func (s *Stopping) Stopped() bool { return s.Context.Err() != nil }
+// Stopped reports whether the context has ended, or failed.
+func (s *Stopping) Stopped() bool {
+	return s.Context.Err() != nil || s.cause != nil && s.looks.Load() >= s.last
+}
+
+// Place names the functions that led to the failure of FailAt, the innermost first.
+func (s *Stopping) Place() string { return s.place }
+
+// callers names the functions above the one that calls the caller.
+func callers() string {
+	at := make([]uintptr, 24)
+	var names []string
+	for frames := runtime.CallersFrames(at[:runtime.Callers(3, at)]); ; {
+		f, more := frames.Next()
+		names = append(names, f.Function[strings.LastIndex(f.Function, "/")+1:])
+		if !more {
+			return strings.Join(names, " < ")
+		}
+	}
+}
 
 // Looks returns the number of calls of Err.
 func (s *Stopping) Looks() int { return int(s.looks.Load()) }
