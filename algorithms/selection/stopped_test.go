@@ -135,3 +135,14 @@ func TestPrices(t *testing.T) {
 		}
 	}
 }
+
+// What fails anywhere is the error of the selection, or of the candidate that it happens to.
+func TestFailingLooks(t *testing.T) {
+	x, _, set := rings(t)
+	o := DefaultOptions()
+	o.Candidates = candidates("rca", "krca")
+	enginetest.FailEverywhere(t, "select", 200, func(ctx context.Context) error {
+		_, err := Select(ctx, enginetest.New(t, 1), x, set, o)
+		return err
+	})
+}

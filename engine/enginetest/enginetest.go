@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -339,6 +341,35 @@ func callers() string {
 
 // Looks returns the number of calls of Err.
 func (s *Stopping) Looks() int { return int(s.looks.Load()) }
+
+// ErrBroken is the error of [FailEverywhere].
+var ErrBroken = errors.New("this part is broken")
+
+// FailEverywhere lets f fail at one look at its context after the other, or at most of them, half
+// of them the first ones, and returns how often it did: f must return the very error. Functions
+// named in later leave it to a later look to see that a context has ended.
+func FailEverywhere(t *testing.T, what string, most int, f func(context.Context) error,
+	later ...string) (failed int) {
+	t.Helper()
+	whole := StopAt(0)
+	if err := f(whole); err != nil || whole.Looks() == 0 {
+		t.Fatalf("%s: %d looks at its context, error %v", what, whole.Looks(), err)
+	}
+	step, places := 1, map[string]bool{}
+	for k := 1; k <= whole.Looks(); k += step {
+		if failed++; failed > most/2 {
+			step = max(1, 2*whole.Looks()/most)
+		}
+		ctx := FailAt(k, ErrBroken)
+		err := f(ctx)
+		known := slices.ContainsFunc(later, func(f string) bool { return strings.Contains(ctx.Place(), f) })
+		if ctx.Stopped() && !errors.Is(err, ErrBroken) && !known && !places[ctx.Place()] {
+			places[ctx.Place()] = true
+			t.Errorf("%s, failing at look %d of %d: error %v, at %s", what, k, whole.Looks(), err, ctx.Place())
+		}
+	}
+	return failed
+}
 
 // Reread returns a model after writing and reading it.
 func Reread[M any](t Fataler, m interface{ Encode(*model.File) error },

@@ -20,6 +20,9 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Calls returns their number.
+func (w *Writer) Calls() int { return w.calls }
+
 // Writes lets write fail at every call of its writer: it must return the writer's error, and write
 // nothing more.
 func Writes(t *testing.T, name string, write func(io.Writer) error) {
@@ -70,6 +73,33 @@ func Reads(t *testing.T, name string, content []byte, read func(io.Reader) error
 	for k := 1; k <= (len(content)-1)/part+2; k++ {
 		if err := read(&reader{content: content, part: part, at: k}); !errors.Is(err, Err) {
 			t.Errorf("%s, failing at read %d: error %v", name, k, err)
+		}
+	}
+}
+
+// file is one of which one read fails.
+type file struct {
+	io.ReaderAt
+	at, calls int
+}
+
+func (f *file) ReadAt(p []byte, offset int64) (int, error) {
+	if f.calls++; f.calls == f.at {
+		return 0, Err
+	}
+	return f.ReaderAt.ReadAt(p, offset)
+}
+
+// ReadsAt lets read fail at every read of a file: it must return the error of the file.
+func ReadsAt(t *testing.T, name string, content io.ReaderAt, read func(io.ReaderAt) error) {
+	t.Helper()
+	whole := &file{ReaderAt: content}
+	if err := read(whole); err != nil || whole.calls == 0 {
+		t.Fatalf("%s: %d reads, error %v", name, whole.calls, err)
+	}
+	for k := 1; k <= whole.calls; k++ {
+		if err := read(&file{ReaderAt: content, at: k}); !errors.Is(err, Err) {
+			t.Errorf("%s, failing at read %d of %d: error %v", name, k, whole.calls, err)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func TestFailingReaders(t *testing.T) {
 		content string
 		read    func(r io.Reader) error
 	}{
-		"links": {"i,j,type\n0,1,must\n2,3,cannot\n", func(r io.Reader) error {
+		"links": {"i,j,link\n0,1,must\n2,3,cannot\n", func(r io.Reader) error {
 			_, err := dataset.DecodeLinks(r, "-", false, c)
 			return err
 		}},
