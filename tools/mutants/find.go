@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -48,9 +49,11 @@ type mutant struct {
 	outcome        outcome
 }
 
-// text identifies a fault whatever lines are above it.
+// text identifies a fault by its line, whatever lines are above it.
 func (m *mutant) text() string {
-	return m.file + " " + m.function + ": " + m.was + " => " + m.is
+	from := bytes.LastIndexByte(m.at.text[:m.edits[0].from], '\n') + 1
+	line, _, _ := bytes.Cut(m.at.text[from:], []byte("\n"))
+	return fmt.Sprintf("%s %s: %s => %s in: %s", m.file, m.function, m.was, m.is, bytes.TrimSpace(line))
 }
 
 // source returns the file with the fault.

@@ -10,7 +10,8 @@
 // of the packages that import it most directly. A fault that none of them notices is a survivor.
 //
 // The same seed draws the same faults in the same files. With -changed each survivor is a failure.
-// Survivors that change no result belong into equivalents.txt, with the reason.
+// Survivors that change no result belong into equivalents.txt, as their second line says, with the
+// reason in a comment.
 package main
 
 import (
@@ -115,6 +116,9 @@ func run(o options, folders []string, w io.Writer) (survivors int, err error) {
 		}
 		fmt.Fprintf(w, "%s %s:%d %s in %s: %s => %s (%.0fs)\n", m.outcome, m.file, m.line, m.kind, m.function,
 			m.was, m.is, time.Since(began).Seconds())
+		if m.outcome == survived {
+			fmt.Fprintf(w, "\tif it changes no result: %s\n", m.text())
+		}
 		if m.outcome != invalid {
 			result = append(result, m)
 		}

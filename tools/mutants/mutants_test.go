@@ -84,7 +84,7 @@ func TestOutcomes(t *testing.T) {
 	if out, err := output(root, "git", "status", "--porcelain"); err != nil || out != "" {
 		t.Errorf("the files have changed: %s, %v", out, err)
 	}
-	write(t, root, "equivalents.txt", "# known\nhalf/half.go Untested: x - 3 => x + 3\n")
+	write(t, root, "equivalents.txt", "# known\nhalf/half.go Untested: x - 3 => x + 3 in: return x - 3\n")
 	o.kinds, o.importers = "arithmetic", 0
 	survivors, text = report(t, o, "half")
 	want(t, text, "SURVIVED half/half.go:20 arithmetic in Double", "| all | 3 | 1 | 0 |")
