@@ -206,8 +206,8 @@ func (p problem) uses(eng *engine.Engine, m algorithms.Model) map[string]func(co
 	return all
 }
 
-// looksAfter is how often work may look at its context after that has ended: once a worker, and once
-// for each of the functions that return.
+// looksAfter is how often work may look at its context after that has ended: once a worker, and
+// once for each of the functions that return.
 const looksAfter = 8
 
 // stopEverywhere runs f with contexts that end at one look after the other, and returns how often

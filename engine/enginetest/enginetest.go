@@ -355,7 +355,7 @@ func FailEverywhere(t *testing.T, what string, most int, f func(context.Context)
 	if err := f(whole); err != nil || whole.Looks() == 0 {
 		t.Fatalf("%s: %d looks at its context, error %v", what, whole.Looks(), err)
 	}
-	step, places := 1, map[string]bool{}
+	step, lost := 1, map[string]bool{}
 	for k := 1; k <= whole.Looks(); k += step {
 		if failed++; failed > most/2 {
 			step = max(1, 2*whole.Looks()/most)
@@ -363,8 +363,8 @@ func FailEverywhere(t *testing.T, what string, most int, f func(context.Context)
 		ctx := FailAt(k, ErrBroken)
 		err := f(ctx)
 		known := slices.ContainsFunc(later, func(f string) bool { return strings.Contains(ctx.Place(), f) })
-		if ctx.Stopped() && !errors.Is(err, ErrBroken) && !known && !places[ctx.Place()] {
-			places[ctx.Place()] = true
+		if ctx.Stopped() && !errors.Is(err, ErrBroken) && !known && !lost[ctx.Place()] {
+			lost[ctx.Place()] = true
 			t.Errorf("%s, failing at look %d of %d: error %v, at %s", what, k, whole.Looks(), err, ctx.Place())
 		}
 	}

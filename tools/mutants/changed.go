@@ -79,7 +79,8 @@ func ours(root, file string) bool {
 		return false
 	}
 	for f := path.Dir(file); f != "."; f = path.Dir(f) {
-		if _, err := os.Stat(filepath.Join(root, f, "go.mod")); err == nil || strings.HasPrefix(path.Base(f), "_") {
+		_, err := os.Stat(filepath.Join(root, f, "go.mod"))
+		if err == nil || strings.HasPrefix(path.Base(f), "_") {
 			return false
 		}
 	}

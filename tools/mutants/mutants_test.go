@@ -34,7 +34,8 @@ func git(t *testing.T, root string, args ...string) {
 
 func write(t *testing.T, root, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(name)), []byte(content), 0o600); err != nil {
+	path := filepath.Join(root, filepath.FromSlash(name))
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -191,7 +192,8 @@ func TestStratified(t *testing.T) {
 		}
 		return list
 	}
-	got, _ := stratified(map[string]table{"a": part(3, 1), "b": part(1, 1)}, map[string]int{"a": 300, "b": 100})
+	got, _ := stratified(map[string]table{"a": part(3, 1), "b": part(1, 1)},
+		map[string]int{"a": 300, "b": 100})
 	if want := (3*0.75 + 0.5) / 4; got != want {
 		t.Errorf("score %v, want %v", got, want)
 	}

@@ -48,24 +48,24 @@ func (t table) print(w io.Writer, candidates map[string]int) {
 					late++
 				}
 			}
-			fmt.Fprintf(w, "| %s | %d | %d | %d | %.2f |\n", name, len(part), len(part)-part.survivors(), late,
-				part.score())
+			found := len(part) - part.survivors()
+			fmt.Fprintf(w, "| %s | %d | %d | %d | %.2f |\n", name, len(part), found, late, part.score())
 		}
 		for _, name := range slices.Sorted(maps.Keys(parts)) {
 			row(name, parts[name])
 		}
 		row("all", t)
 		if by.name == "kind" {
-			estimate, deviation := stratified(parts, candidates)
+			estimate, within := stratified(parts, candidates)
 			fmt.Fprintf(w, "\nof all faults of these kinds, by their number in the code: %.3f +- %.3f are found\n",
-				estimate, deviation)
+				estimate, within)
 		}
 	}
 }
 
-// stratified weights the scores of kinds by their numbers of candidates. The deviation counts half
-// a survivor more and half a find more than there were, so that a few finds are no certainty.
-func stratified(kinds map[string]table, candidates map[string]int) (score, deviation float64) {
+// stratified weights the scores of kinds by their numbers of candidates. The standard error counts
+// half a survivor and half a find more than there were, so that a few finds are no certainty.
+func stratified(kinds map[string]table, candidates map[string]int) (score, standardError float64) {
 	all := 0.0
 	for kind := range kinds {
 		all += float64(candidates[kind])
@@ -74,7 +74,7 @@ func stratified(kinds map[string]table, candidates map[string]int) (score, devia
 		share, n := float64(candidates[kind])/all, float64(len(part))
 		p := (n - float64(part.survivors()) + 0.5) / (n + 1)
 		score += share * part.score()
-		deviation += share * share * p * (1 - p) / n
+		standardError += share * share * p * (1 - p) / n
 	}
-	return score, math.Sqrt(deviation)
+	return score, math.Sqrt(standardError)
 }
