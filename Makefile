@@ -58,7 +58,7 @@ test-arm64: ## test the kernels for arm64, and matrix products with them, under 
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test $(if $(QEMU),-exec $(QEMU)) ./asm/... ./blas/tile
 
 # Tests choose smaller and fewer problems with package internal/racetest.
-RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum)
+RACEPACKAGES = $$($(GO) list . ./blas/... ./engine/... ./algorithms/... ./label ./internal/session | grep -v /blas/gonum)
 
 race: ## run the tests of concurrent code under the race detector, on fewer problems
 	$(GO) test -race -vet=off -timeout 20m $(RACEPACKAGES)
@@ -75,6 +75,18 @@ properties: ## run property tests PROPERTYCOUNT (10) times, on different problem
 drawn: ## say which statements of property tests few problems reach, or none
 	@$(call tool,drawn)
 	$(TOOLBIN)/drawn
+
+# Of these options MUTANTS takes all, such as -seed 7 -n 200 -time 30m, and folders.
+MUTANTS ?=
+MUTANTS_BASE ?= HEAD~1
+
+mutants: ## plant faults in the code (MUTANTS="-n 200 -seed 7 engine/...") and say which ones no test finds
+	@$(call tool,mutants)
+	$(TOOLBIN)/mutants $(MUTANTS)
+
+mutants-changed: ## the same for five minutes on the lines that changed since MUTANTS_BASE (HEAD~1): survivors fail
+	@$(call tool,mutants)
+	$(TOOLBIN)/mutants -time 5m -changed $(MUTANTS_BASE) $(MUTANTS)
 
 # Tests that draw many problems, or go through a large table, run a part of them in other targets:
 # package internal/drawstest says which. Here run the tests of all files that import it.
