@@ -145,7 +145,7 @@
     byId("counts").textContent = `${s.must} same, ${s.cannot} different, ${s.unknown} cannot say; ${s.rows} rows${s.who ? "; you are " + s.who : ""}`;
     const q = s.question;
     const key = q ? q.a.row + "," + q.b.row : "none";
-    byId("ask").textContent = q ? `Do ${q.a.name} and ${q.b.name} belong together?` + (q.known ? ` (The answers so far say: ${say[q.known]}.)` : "") : "No question is left: all other answers are implied.";
+    byId("ask").textContent = q ? `Do ${q.a.name} and ${q.b.name} belong together?` + (q.known ? ` (${q.again ? "Asked again, as the model doubts the answer: " : "The answers so far say: "}${say[q.known]}.)` : "") : "No question is left: all other answers are implied.";
     if (key !== shown) {
       if (q) pairOf(q); else byId("items").replaceChildren();
       shown = key;

@@ -53,7 +53,7 @@ func (s *Session) Warnf(format string, args ...any) {
 		return
 	}
 	s.warnings = append(s.warnings, message)
-	fmt.Fprintln(s.Stderr, s.Name+": warning: "+message)
+	s.course.aside(s, func() { fmt.Fprintln(s.Stderr, s.Name+": warning: "+message) })
 }
 
 // WarnOf prints warnings about something with a name, which may be "".

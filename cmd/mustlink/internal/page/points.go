@@ -20,7 +20,7 @@ func (m *maker) points() error {
 	feature := func(j int) string { return pictures.FeatureName(m.Data, j) }
 	bar := m.Progress()
 	defer bar.Done()
-	planes := pictures.Planes{Eng: m.Eng, Kind: m.Plane, Seed: m.Seed, Bar: bar}
+	planes := pictures.Planes{Eng: m.Eng, Kind: m.Plane, Seed: m.Seed, Bar: bar, Sets: len(m.Spaces)}
 	for _, v := range m.Spaces {
 		var s view.Scatter
 		name := pictures.CoordinateName

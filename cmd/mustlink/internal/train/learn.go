@@ -65,9 +65,23 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 	begin := time.Now()
 	bar := t.Progress()
 	defer bar.Done()
+	bar.Part(1)
+	judging := !t.judges
+	progress := func(p mustlink.Progress) {
+		switch {
+		case judging:
+		case p.Stage == verdict.Stage:
+			judging = true
+			bar.Part(1)
+		default:
+			all := p.Elapsed * time.Duration(p.Total) / time.Duration(max(1, p.Done))
+			bar.Resize(1 / (1 + verdict.Options{Folds: t.folds}.Fits(all)))
+		}
+		bar.Report(p)
+	}
 	options := append(more,
 		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Seed(t.seed),
-		mustlink.OnProgress(bar.Report),
+		mustlink.OnProgress(progress),
 		mustlink.Engine(eng), mustlink.ParamFiles(&t.files))
 	if lesson.Triplets != nil {
 		options = append(options, mustlink.Triplets(lesson.Triplets))

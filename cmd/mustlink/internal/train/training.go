@@ -34,6 +34,8 @@ type training struct {
 	precision  source.Precision
 	out        string
 	files      catalog.Files  // of parameters
+	judges     bool           // the fit has a verdict
+	folds      int            // of it
 	leaks      []prepare.Leak // columns that decide the links, of which a warning was given
 }
 
