@@ -119,6 +119,7 @@
     });
     const values = q.columns.map((c, k) => [c.name, q.a.cells[k], q.b.cells[k], q.differs[k]]).filter((_, k) => !long(q.columns[k]));
     if (values.length === 0) return;
+    two.hidden = cards.every((card) => card.children.length === 1); // the table has the names
     const alike = q.all || !values.some((v) => v[3]) ? 0 : values.filter((v) => !v[3]).length;
     const table = element("table", undefined, box), head = element("tr", undefined, element("thead", undefined, table)), body = element("tbody", undefined, table);
     table.className = "values";

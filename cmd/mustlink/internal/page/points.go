@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/view"
+	"github.com/mustlink/mustlink/label"
 )
 
 // points maps the points to the plane, clusters them and adds their features.
@@ -104,14 +105,21 @@ func (m *maker) neighbors(v pictures.Space) (*view.Neighbors, error) {
 	return out, nil
 }
 
-// maxViolations is the maximum number of violated links of a metric on the page, the worst ones
-// first.
-const maxViolations = 5000
+// The maximum number of violated links of a metric on the page, the worst ones first, and of those
+// whose cells are there.
+const (
+	maxViolations = 5000
+	maxRead       = 100
+)
 
 // listViolations lists the links that the learned metrics violate.
 func (m *maker) listViolations() error {
 	if m.Set == nil || m.Set.Len() == 0 {
 		return nil
+	}
+	var columns []label.Column
+	if _, mixed := m.Data.Points.(*points.Mixed); mixed { // others are drawn, with all their features
+		columns = label.ColumnsOf(m.Data)
 	}
 	for _, v := range m.Spaces {
 		if v.Fitted == nil {
@@ -126,13 +134,26 @@ func (m *maker) listViolations() error {
 				v.Name)
 			fit.Violated = fit.Violated[:maxViolations]
 		}
-		for _, w := range fit.Violated {
-			m.out.Violations = append(m.out.Violations,
-				view.Violation{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.Name,
-					Distance: w.Distance, Expected: w.Bound, Excess: excess(w)})
+		for at, w := range fit.Violated {
+			bad := view.Violation{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.Name,
+				Distance: w.Distance, Expected: w.Bound, Excess: excess(w)}
+			if at < maxRead {
+				bad.Cells = cells(columns, w.I, w.J)
+			}
+			m.out.Violations = append(m.out.Violations, bad)
 		}
 	}
 	return nil
+}
+
+// cells returns the cells of two rows, cut to a length that people read.
+func cells(columns []label.Column, i, j int) (out [][3]string) {
+	shown, _ := label.Differing(columns, i, j)
+	for _, c := range shown {
+		out = append(out, [3]string{fmt.Sprintf("%.60s", c.Name), fmt.Sprintf("%.300s", c.Text(i)),
+			fmt.Sprintf("%.300s", c.Text(j))})
+	}
+	return out
 }
 
 // listSuspicious lists the links that other links and the points contradict.

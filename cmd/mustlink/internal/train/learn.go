@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -157,6 +158,7 @@ type fitReport struct {
 	Model      string                  `json:"model"`
 	Bytes      int64                   `json:"bytes"` // of the file
 	Updatable  bool                    `json:"updatable"`
+	Updating   string                  `json:"updating,omitempty"` // what an update learns
 	Warnings   []string                `json:"warnings"`
 	shape      string
 }
@@ -183,6 +185,7 @@ func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson al
 		Seconds:     took.Seconds(),
 		FitSeconds:  about.Elapsed.Seconds(),
 		Updatable:   about.Updatable,
+		Updating:    about.Updating,
 		shape:       source.Shape(x),
 	}
 	r.MustLinks, r.Cannot = set.Count()
@@ -233,10 +236,7 @@ func (r *fitReport) text(w io.Writer) {
 	if r.Bytes > 0 {
 		fmt.Fprintf(w, ", %s", fault.FormatBytes(r.Bytes))
 	}
-	if !r.Updatable {
-		fmt.Fprint(w, "; new links need a new fit")
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "\nupdate\t%s\n", cmp.Or(r.Updating, "new links need a new fit"))
 	metric.WriteVerdict(w, r.Verdict)
 	if r.Curve != nil {
 		fmt.Fprintf(w, "learning curve: %s\n", r.Curve)
