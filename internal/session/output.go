@@ -108,6 +108,17 @@ func Printable(text string) string {
 	return escaped(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
+// LongName is the number of letters of a name of a column that people read.
+const LongName = 60
+
+// Clip shortens a text to so many letters.
+func Clip(text string, most int) string {
+	if letters := []rune(text); len(letters) > most {
+		return string(letters[:most-1]) + "…"
+	}
+	return text
+}
+
 // terminal is text whose lines are laid out already: it escapes what a terminal would obey.
 type terminal struct{ io.Writer }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/view"
 	"github.com/mustlink/mustlink/label"
 )
@@ -18,7 +19,6 @@ import (
 func (m *maker) points() error {
 	p := &m.out.Points
 	p.Count, p.IDs, p.Labels = m.Data.Points.Len(), m.Data.IDs, m.Data.Labels
-	feature := func(j int) string { return pictures.FeatureName(m.Data, j) }
 	bar := m.Progress()
 	defer bar.Done()
 	planes := pictures.Planes{Eng: m.Eng, Kind: m.Plane, Seed: m.Seed, Bar: bar, Sets: len(m.Spaces)}
@@ -52,7 +52,7 @@ func (m *maker) points() error {
 	}
 	if x, ok := m.Data.Points.(*points.Dense); ok {
 		for j := range min(x.D, m.Features) {
-			f := view.Feature{Name: feature(j), Values: make([]float64, x.N)}
+			f := view.Feature{Name: session.Clip(pictures.FeatureName(m.Data, j), session.LongName), Values: make([]float64, x.N)}
 			for i := range f.Values {
 				f.Values[i] = x.Row(i)[j]
 			}

@@ -190,7 +190,7 @@ func coordinate(m blas.Matrix, j int, name func(j int) string) ([]float64, strin
 	for i := range values {
 		values[i] = m.At(i, j)
 	}
-	return values, name(j)
+	return values, session.Clip(name(j), session.LongName)
 }
 
 // Spectrum draws the curves of a model over its directions, each relative to its largest value so
