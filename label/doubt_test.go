@@ -97,7 +97,7 @@ func TestDoubts(t *testing.T) {
 		if err != nil || pairOf(q.I, q.J) != p || s.question(q.I, q.J).Again {
 			t.Fatalf("the question is %v, %v: want %v", q, err, p)
 		}
-		if err := s.passOver(q); err != nil {
+		if err := s.skip(q); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,8 +118,8 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// passOver answers that nobody can say, which implies nothing about others.
-func (s *Session) passOver(p activelearning.Pair) error {
+// skip answers that nobody can say, which implies nothing about others.
+func (s *Session) skip(p activelearning.Pair) error {
 	_, err := s.answer("ann", []reply{{p.I, p.J, unknown}})
 	return err
 }

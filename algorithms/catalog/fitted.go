@@ -162,8 +162,8 @@ func narrowed(file *model.File) (*model.File, error) {
 // Updatable lists the methods whose models accept updates.
 const Updatable = "krca, npkl, kbeta, gml, itml or blend"
 
-// Rows returns the rows of the fit, prepared, for a [algorithms.Linker] that stores all of them, and
-// nil for another model.
+// Rows returns the prepared rows of the fit for a [algorithms.Linker] that stores all of them, nil
+// for another model.
 func (f *Fitted) Rows() points.Points {
 	linker, ok := f.Model.(algorithms.Linker)
 	if ok && linker.Links() != nil {

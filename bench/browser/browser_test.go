@@ -440,8 +440,8 @@ func BenchmarkPage(b *testing.B) {
 }
 
 // TestOrder: the verdict comes first, then the points and the columns, then the violated links,
-// with the rows of the worst or a chosen one side by side. Scores on training rows are folded, except in
-// print.
+// with the rows of the worst or a chosen one side by side. Scores on training rows are folded,
+// except in print.
 func TestOrder(t *testing.T) {
 	r := viewtest.Sample(40)
 	r.Scores.Fold = true

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestNameWords: spellings of a name have the same words, and a long name costs what its letters do.
+// TestNameWords: spellings of a name have the same words, and a long name takes no more room than
+// its letters.
 func TestNameWords(t *testing.T) {
 	for _, name := range []string{"customerID", "customer_id", "Customer ID", "  customer--Id 7 "} {
 		if got := nameWords(name); !slices.Equal(got, []string{"customer", "id"}) {

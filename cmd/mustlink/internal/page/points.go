@@ -52,7 +52,8 @@ func (m *maker) points() error {
 	}
 	if x, ok := m.Data.Points.(*points.Dense); ok {
 		for j := range min(x.D, m.Features) {
-			f := view.Feature{Name: session.Clip(pictures.FeatureName(m.Data, j), session.LongName), Values: make([]float64, x.N)}
+			f := view.Feature{Name: session.Clip(pictures.FeatureName(m.Data, j), session.LongName),
+				Values: make([]float64, x.N)}
 			for i := range f.Values {
 				f.Values[i] = x.Row(i)[j]
 			}

@@ -175,7 +175,7 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	c.judges = found == nil && !c.noVerdict
+	c.withVerdict = found == nil && !c.noVerdict
 	if bar.Part(1); c.curve != "" { // of the fits of four verdicts
 		bar.Resize(0.25)
 	}

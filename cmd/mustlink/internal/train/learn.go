@@ -67,7 +67,7 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 	bar := t.Progress()
 	defer bar.Done()
 	bar.Part(1)
-	judging := !t.judges
+	judging := !t.withVerdict
 	progress := func(p mustlink.Progress) {
 		switch {
 		case judging:
