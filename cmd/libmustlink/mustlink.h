@@ -219,9 +219,10 @@ MUSTLINK_API int mustlink_sample_links(const int64_t *label, int64_t rows, int64
 MUSTLINK_API int mustlink_fit(mustlink_engine engine, const char *method, const char *options, const mustlink_points *points,
                  const mustlink_links *links, const mustlink_control *control, mustlink_model *model);
 
-/* mustlink_update computes a new model from a model and more links, without a full fit. npkl,
- * kbeta, gml, itml: links between the points of the fit, which must be given again. krca: the
- * linked rows are new points. Options, for krca only: "extend" (true: group numbers are those of
+/* mustlink_update computes a new model from a model and more links. npkl, kbeta, gml, itml, blend:
+ * links between the points of the fit, which must be given again, or may be NULL if the model stores
+ * them, as the member "updating" of mustlink_model_info says. krca: the linked rows are new points.
+ * Options, for krca only: "extend" (true: group numbers are those of
  * the model's groups), "drop_last" (undo this many updates; points and links are NULL then). */
 MUSTLINK_API int mustlink_update(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
                     const mustlink_links *links, const mustlink_control *control, mustlink_model *updated);

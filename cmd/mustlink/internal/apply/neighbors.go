@@ -131,13 +131,20 @@ func (c *neighborsCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	r := &neighborsReport{Method: m.Name(), Train: known.Rows, Neighbors: c.k, Output: c.out}
+	bar := c.Progress()
+	defer bar.Done()
+	if c.approximate != "" {
+		bar.Part(0.5)
+	}
 	find, err := c.finder(ctx, m, args[0], train, known, r)
 	if err != nil {
 		return err
 	}
+	bar.Part(1)
 	if err := c.write(ctx, m, train, find, r); err != nil {
 		return err
 	}
+	bar.Done()
 	r.Warnings = c.Warnings()
 	return c.Summarize(c.out, r, r.text)
 }
@@ -402,9 +409,9 @@ func (x *indexed) index(ctx context.Context, m *metric.Metric, path string, trai
 				"of %s", k, n-1, train.Name)
 	}
 	bar := m.Progress()
+	defer bar.Done()
 	index, err = neighborindex.Build(ctx, m.Eng, known, of,
 		neighborindex.Options{Neighbors: k, Seed: x.seed, Progress: bar.Report})
-	bar.Done()
 	if err == nil && x.path != "" {
 		err = m.WriteFile(x.path, func(w io.Writer) error {
 			_, err := index.WriteTo(w)

@@ -44,7 +44,6 @@ type fitCommand struct {
 	kernel string
 	params []string
 	drop   float64 // share of links, the most suspicious
-	folds  int     // of the verdict
 	curve  string  // file of the learning curve
 
 	noVerdict  bool
@@ -157,8 +156,11 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if err := c.checkFeatures(d, table, set); err != nil {
 		return err
 	}
+	bar := c.Progress()
+	defer bar.Done()
 	var dropped []metric.SuspiciousLink
 	if c.drop > 0 {
+		bar.Part(0.5)
 		if set, dropped, err = c.dropSuspicious(ctx, raw, table.Data(), set); err != nil {
 			return err
 		}
@@ -168,18 +170,27 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 			return err
 		}
 	}
+	if c.how != "" {
+		bar.Part(0.9)
+	}
 	found, err := c.searched(ctx, raw.Eng, table, set)
 	if err != nil {
 		return err
+	}
+	c.withVerdict = found == nil && !c.noVerdict
+	if bar.Part(1); c.curve != "" { // of the fits of four verdicts
+		bar.Resize(0.25)
 	}
 	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.judged(found), c.asked(found)...)
 	if err != nil {
 		return err
 	}
 	r.Search = found
+	bar.Part(1)
 	if r.Curve, err = c.growth(ctx, raw.Eng, r.Method, table, set); err != nil {
 		return err
 	}
+	bar.Done()
 	r.Dropped = dropped
 	return c.Summarize(c.out, r, r.text)
 }
