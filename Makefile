@@ -22,7 +22,8 @@ PURETAGS  = -tags purego,noasm
 # RELEASE adds flags, such as -platforms linux/amd64, or -key FILE for minisign.
 RELEASE ?=
 
-.PHONY: release tags help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties draws race lint vet fresh fuzz bench bench-micro bench-peers bench-performance bench-cores generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx test-formats wheel image python-methods lib-figures wasm test-wasm build-beam test-beam lint-beam bench-beam test-tools lint-tools drawn
+# Every target is a name, but for files that rules make.
+.PHONY: $(shell sed -n 's/^\([a-z][a-z0-9-]*\):\( .*\)\{0,1\}$$/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,7 +58,7 @@ test-arm64: ## test the kernels for arm64, and matrix products with them, under 
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test $(if $(QEMU),-exec $(QEMU)) ./asm/... ./blas/tile
 
 # Tests choose smaller and fewer problems with package internal/racetest.
-RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum)
+RACEPACKAGES = $$($(GO) list . ./blas/... ./engine/... ./algorithms/... ./label ./internal/session | grep -v /blas/gonum)
 
 race: ## run the tests of concurrent code under the race detector, on fewer problems
 	$(GO) test -race -vet=off -timeout 20m $(RACEPACKAGES)
@@ -74,6 +75,18 @@ properties: ## run property tests PROPERTYCOUNT (10) times, on different problem
 drawn: ## say which statements of property tests few problems reach, or none
 	@$(call tool,drawn)
 	$(TOOLBIN)/drawn
+
+# Of these options MUTANTS takes all, such as -seed 7 -n 200 -time 30m, and folders.
+MUTANTS ?=
+MUTANTS_BASE ?= HEAD~1
+
+mutants: ## plant faults in the code (MUTANTS="-n 200 -seed 7 engine/...") and say which ones no test finds
+	@$(call tool,mutants)
+	$(TOOLBIN)/mutants $(MUTANTS)
+
+mutants-changed: ## the same for five minutes on the lines that changed since MUTANTS_BASE (HEAD~1): survivors fail
+	@$(call tool,mutants)
+	$(TOOLBIN)/mutants -time 5m -changed $(MUTANTS_BASE) $(MUTANTS)
 
 # Tests that draw many problems, or go through a large table, run a part of them in other targets:
 # package internal/drawstest says which. Here run the tests of all files that import it.
@@ -113,7 +126,7 @@ bench: ## run the Go benchmarks of every package
 # The first Python with scikit-learn; Debian's own is the second choice.
 PYTHON ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import sklearn' 2>/dev/null && echo $$p && break; done)
 
-# The laboratory is a separate module with its own dependencies. LAB_TAGS=netlib tests it on
+# The benchmarks are a separate module with its own dependencies. LAB_TAGS=netlib tests it on
 # OpenBLAS.
 LABORATORY = bench
 LAB_TAGS     ?=
@@ -123,10 +136,10 @@ LAB_BUILD  = cd $(LABORATORY) && $(GO) build -buildvcs=true -o $(CURDIR)/$(BIN)
 bench-build: ## build bin/mustlink-bench, the measurements, in the same build as make build
 	$(LAB_BUILD)/mustlink-bench $(TAGFLAG) ./mustlink-bench
 
-test-bench: ## test the laboratory, default build
+test-bench: ## test the benchmarks, default build
 	cd $(LABORATORY) && $(GO) test -vet=off -timeout 30m $(if $(LAB_TAGS),-tags $(LAB_TAGS)) $(LAB_PACKAGES)
 
-lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the laboratory; make lint checks its formatting
+lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the benchmarks; make lint checks its formatting
 	cd $(LABORATORY) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
 	@page=$$(mktemp) && (cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $$page) && \
 	diff docs/bench-cli.md $$page || (echo "docs/bench-cli.md is out of date: run make docs-cli"; exit 1)
@@ -157,7 +170,7 @@ bench-peers: bench-build ## time the same work in NumPy, SciPy and scikit-learn,
 # stay there as JSON.
 STREAMROWS ?= 100000000
 BUILDS = $(BIN)/mustlink-bench-default,$(BIN)/mustlink-bench-netlib,$(BIN)/mustlink-bench-purego
-PERFORMANCE = --page docs/performance.md -o $(BIN)/performance
+PERFORMANCE = --page docs/results/speed.md -o $(BIN)/performance
 
 bench-cores: ## make bin/cores, a folder whose script measures many cores on any Linux server in six minutes
 	@rm -rf $(BIN)/cores && mkdir -p $(BIN)/cores
@@ -165,7 +178,7 @@ bench-cores: ## make bin/cores, a folder whose script measures many cores on any
 	@cp $(LABORATORY)/cores.sh $(BIN)/cores/run
 	@echo "copy $(BIN)/cores to the server and start ./run there"
 
-bench-performance: builds ## measure methods, builds and throughput, and rewrite these parts of docs/performance.md
+bench-performance: builds ## measure methods, builds and throughput, and rewrite these parts of docs/results/speed.md
 	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
 	$(BIN)/mustlink-bench-default methods --state $(BIN)/methods.state $(PERFORMANCE)-methods.json
 	$(BIN)/mustlink-bench-default methods --builds $(BUILDS) --state $(BIN)/builds.state $(PERFORMANCE)-builds.json
@@ -305,7 +318,7 @@ soak: bench-build ## fit and embed at random for SOAKTIME (30m), and check memor
 HOSTILE ?=
 CAMPAIGN = $(BIN)/hostile
 
-hostile: ## run the three builds on hostile files, extreme parameters, kills and NULL, and count how they end
+hostile: ## run the three builds on hostile input, failures, kills, forks and limits, and count how they end
 	$(MAKE) build-lib LIB=$(CAMPAIGN)/default
 	$(MAKE) build-lib LIB=$(CAMPAIGN)/netlib LIB_TAGS=netlib
 	$(GO) build -o $(CAMPAIGN)/default/mustlink ./cmd/mustlink
@@ -319,7 +332,7 @@ image: ## build the container image mustlink, and run it once (needs docker)
 	docker build -t mustlink .
 	docker run --rm mustlink info
 
-builds: ## build the three builds of the laboratory: bin/mustlink-bench-default, -netlib and -purego
+builds: ## build the three builds of the benchmarks: bin/mustlink-bench-default, -netlib and -purego
 	@pkg-config --exists openblas lapacke 2>/dev/null || (echo "no OpenBLAS and LAPACKE for the netlib build: on Debian, apt-get install libopenblas-dev liblapacke-dev pkg-config"; exit 1)
 	$(LAB_BUILD)/mustlink-bench-default ./mustlink-bench
 	$(LAB_BUILD)/mustlink-bench-netlib -tags netlib ./mustlink-bench
@@ -348,6 +361,9 @@ release: ## build dist/VERSION: archives, Debian packages, wheels, image, sums, 
 	@$(call tool,release)
 	@$(TOOLBIN)/release -version '$(VERSION)' $(RELEASE)
 
+test-release: ## install the files of dist/VERSION, each into an empty folder, and use them
+	@.ci/installed 'dist/$(VERSION)'
+
 tags: ## check that the tags of VERSION could be made
 	@$(call tool,release)
 	@$(TOOLBIN)/release -version '$(VERSION)' -check
@@ -368,6 +384,12 @@ docs-test: ## run the commands and programs in README and docs, and compare thei
 docs-update: ## replace shown output that differs in README and docs; read the difference before you commit
 	@$(DOCRUN) -update $(PAGES)
 
+data: ## check the files in the folder MUSTLINK_DATA by docs/data.sha256, and name those that are missing
+	@if [ -z "$(MUSTLINK_DATA)" ]; then echo "MUSTLINK_DATA is empty: want the folder of the data sets of docs/data.md"; exit 1; fi
+	@cd "$(MUSTLINK_DATA)" && sed -n 's/^[0-9a-f]*  //p' $(CURDIR)/docs/data.sha256 | while read -r file; do \
+		packed="$$file.gz"; [ -e "$$file" ] || [ -e "$$packed" ] || echo "missing: $$file (docs/data.md says where to get it)"; done
+	@cd "$(MUSTLINK_DATA)" && sha256sum --ignore-missing --quiet --check $(CURDIR)/docs/data.sha256 && echo "the files that are there are those that were measured"
+
 docs-pictures: ## redraw the pictures of README and docs/methods
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/docs/mustlink ./cmd/mustlink
 	docs/pictures/spirals.sh $(BIN)/docs/mustlink docs/pictures/spirals.svg
@@ -376,6 +398,19 @@ docs-pictures: ## redraw the pictures of README and docs/methods
 docs-cli: ## rewrite docs/cli.md and docs/bench-cli.md, the help of all commands
 	$(GO) run ./cmd/mustlink reference --markdown docs/cli.md
 	cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $(CURDIR)/docs/bench-cli.md
+
+# The site needs Debian's Sphinx and the modules that docs/site/conf.py names, and no network. The
+# pages of the Python package come from its source, so the C library is not needed.
+SITE       ?= $(BIN)/site
+SITEPYTHON ?= /usr/bin/python3
+SITENEEDS   = python3-sphinx python3-myst-parser python3-numpydoc python3-sphinx-rtd-theme python3-numpy libjs-mathjax
+
+site: ## build bin/site, the documentation as web pages with search; every warning is an error
+	@$(SITEPYTHON) -c 'import sphinx, myst_parser, numpydoc, sphinx_rtd_theme' 2>/dev/null && test -d "$${MATHJAX:-/usr/share/javascript/mathjax}" || \
+	(echo "the site needs Sphinx, MyST, numpydoc, a theme and MathJax: on Debian, apt-get install $(SITENEEDS)"; exit 1)
+	@rm -rf $(SITE)
+	PYTHONDONTWRITEBYTECODE=1 $(SITEPYTHON) -m sphinx -W --keep-going -q -b html -c docs/site -d $(BIN)/site-doctrees docs $(SITE)
+	@echo "$(SITE)/index.html: $$(find $(SITE) -name '*.html' | wc -l) pages"
 
 PREFIX  ?= /usr/local
 DESTDIR ?=

@@ -29,6 +29,7 @@ type Description struct {
 	Message     string        // how the fit ended, may be ""
 	Elapsed     time.Duration // duration of the fit, without its verdict
 	Updatable   bool          // [Model.Update] can learn more links
+	Updating    string        // what it learns, and what this takes; "" if it cannot
 	Notices     []string      // remarks of the fit about its input
 	Objective   float64       // NaN for a method without one
 	Statistics  []Statistic   // specific to the method
@@ -58,9 +59,8 @@ func (m *Model) Describe() Description {
 	if k, ok := f.Model.(interface{ Kernel() kernel.Kernel }); ok {
 		d.Kernel = k.Kernel().String()
 	}
-	_, links := f.Model.(algorithms.Linker)
-	_, chunklets := f.Model.(algorithms.Updater)
-	d.Updatable = links || chunklets
+	d.Updating = f.Updating()
+	d.Updatable = d.Updating != ""
 	if p, ok := f.Model.(algorithms.Projection); ok && p.Projected() {
 		d.Share = p.Share()
 	}

@@ -77,6 +77,69 @@ func ExampleFitMany() {
 	// failed: 1
 }
 
+// More answers came in: the model learns them without a new fit. An update needs the same table and
+// only the new links.
+func ExampleModel_Update() {
+	ctx := context.Background()
+	table := try(mustlink.FromRows([][]float64{{0, 0}, {0.2, 4}, {1, 0.1}, {1.2, 4.2}, {0.1, 2}, {1.1, 2.1}}))
+	first := try(mustlink.NewLinks(6, [][2]int{{0, 1}}, [][2]int{{0, 2}}))
+	model := try(mustlink.Fit(ctx, table, first, mustlink.Method("itml")))
+	more := try(mustlink.NewLinks(6, [][2]int{{2, 3}, {4, 0}}, [][2]int{{1, 3}, {4, 5}}))
+	updated := try(model.Update(ctx, table, more))
+	together, apart := [2]int{0, 1}, [2]int{4, 5}
+	for _, m := range []*mustlink.Model{model, updated} {
+		d := try(m.Distances(ctx, table, [][2]int{together, apart}))
+		fmt.Printf("%.2f %.2f\n", d[0], d[1])
+	}
+	// Output:
+	// 1.38 1.37
+	// 1.20 1.84
+}
+
+// Records of two sources: pairs below a distance, and groups with at most one record of a source.
+func ExampleModel_Groups() {
+	ctx := context.Background()
+	table := try(mustlink.FromRows([][]float64{{1, 70}, {1.1, 20}, {5, 71}, {5.1, 22}, {9, 45}, {9.1, 46}}))
+	links := try(mustlink.NewLinks(6, [][2]int{{0, 1}, {2, 3}}, [][2]int{{0, 2}, {1, 3}}))
+	model := try(mustlink.Fit(ctx, table, links, mustlink.Method("rca")))
+	source := mustlink.Distinct{Name: "source", Keys: []int{0, 1, 0, 1, 0, 0}}
+	groups := try(model.Groups(ctx, table, mustlink.GroupOptions{Threshold: 10,
+		Distinct: []mustlink.Distinct{source}}))
+	fmt.Println("groups:", groups.Labels, "forbidden:", groups.Forbidden[0].I, groups.Forbidden[0].J)
+	for _, pair := range try(model.Pairs(ctx, table, 10, mustlink.PairOptions{})) {
+		fmt.Println("pair:", pair.I, pair.J)
+	}
+	// Output:
+	// groups: [0 0 1 1 2 3] forbidden: 4 5
+	// pair: 2 3
+	// pair: 0 1
+	// pair: 4 5
+}
+
+// Columns of a table become numbers by their kinds, and the model does the same with new rows: it
+// says what is new to it there.
+func ExamplePrepare() {
+	ctx := context.Background()
+	known := try(mustlink.FromRecords([]map[string]any{
+		{"born": "1990-04-01", "city": "Rome", "zip": "00184"},
+		{"born": "1988-11-12", "city": "Rome", "zip": nil},
+		{"born": "1961-01-30", "city": "Lima", "zip": "15001"},
+		{"born": "1959-07-07", "city": "Lima", "zip": "15001"},
+	}))
+	zips := mustlink.Prepare(mustlink.Preparing{Kinds: map[string]mustlink.ColumnKind{"zip": "category"}})
+	links := try(mustlink.NewLinks(4, [][2]int{{0, 1}, {2, 3}}, [][2]int{{0, 2}, {1, 3}}))
+	model := try(mustlink.Fit(ctx, known, links, mustlink.Method("itml"), zips))
+	fresh := try(mustlink.FromRecords([]map[string]any{
+		{"born": "1990-05-02", "city": "Oslo", "zip": "00184"}}))
+	for _, remark := range model.Remarks(fresh) {
+		fmt.Println(remark)
+	}
+	fmt.Println("nearest:", try(model.Neighbors(ctx, known, fresh, 1))[0][0].Row)
+	// Output:
+	// column "city": 1 rows have texts that the fit did not see
+	// nearest: 0
+}
+
 // spirals writes the files of the examples into a new current folder, and returns a function that
 // removes it and goes back.
 func spirals() func() {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/algorithms/neighborindex"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -16,21 +17,22 @@ import (
 )
 
 // Groups are the groups of a table's rows, from [Model.Groups]: labels, sizes, the merges that made
-// them, and those that links or keys did not allow. Its fields are Labels, Sizes, Start, Merges and
-// Forbidden.
+// them, and those that links or columns did not allow. Its fields are Labels, Sizes, Start, Merges
+// and Forbidden.
 type Groups = cluster.Dendrogram
 
-// Distinct is a column of keys, such as the source of a row. A group has at most one row with a
-// key; rows with a negative key are free. Its fields are Name and Keys.
+// Distinct is a column in which any two rows of a group differ, such as the source of a record: in
+// their keys, or by a width in their values, such as times. Rows with a negative key, or the value
+// NaN, are free. Its fields are Name, Keys, Width and Values.
 type Distinct = cluster.Distinct
 
-// Linkage says which distance two groups of rows have: "average", "complete" or "single".
+// Linkage says which distance two groups of rows have: "average", "complete", "single" or "ward".
 type Linkage = cluster.Linkage
 
 // GroupOptions are the options of [Model.Groups].
 type GroupOptions struct {
 	Links    *Links     // which the groups satisfy, nil for none
-	Distinct []Distinct // columns of which a group has every key once
+	Distinct []Distinct // columns in which any two rows of a group differ
 	Linkage  Linkage    // "" for "average"
 	// Threshold is the largest learned distance at which groups merge. With 0 it is that of the
 	// model's calibration, or no limit if there is a Count.
@@ -41,9 +43,16 @@ type GroupOptions struct {
 	// Count ends merging at so many groups, 0 for no such end. More are left if links or the
 	// threshold forbid further merges.
 	Count int
+	// MinSize, if not 0, is the smallest number of rows of groups by density, see [cluster.Density].
+	// Rows in no group then have the label -1, and Linkage and Count are not used; the Threshold is
+	// the largest mutual reachability distance, of any size without Threshold and Precision.
+	MinSize int
 	// Neighbors is the number of nearest rows of each row; groups merge only if a row of one is among
-	// those of a row of the other. With 0 it is all among up to 2000 rows, and 20 among more.
+	// those of a row of the other. With 0 it is all among up to 2000 rows, and 20 among more, or
+	// MinSize if that is larger.
 	Neighbors int
+	// Recall, if below 1, finds this share of the nearest rows, by an index; 0 finds all.
+	Recall float64
 }
 
 // allPairs is the number of rows up to which groups are made from all pairs, and usualNeighbors
@@ -52,18 +61,27 @@ const allPairs, usualNeighbors = 2000, 20
 
 // Groups merges the rows of a table, nearest first in the learned distance, until the next groups
 // are farther apart than a threshold: without a number of clusters, and with clusters of any size,
-// such as the records of one customer. Links and keys are satisfied exactly, and what they forbade
-// is in the result: see [cluster.Agglomerative], which also says what links that contradict each
-// other return. The average and the largest distance are those of all pairs between two groups.
+// such as the records of one customer. Links and columns are satisfied exactly, and what they
+// forbade is in the result: see [cluster.Agglomerative], which also says what links that contradict
+// each other return. The average and the largest distance are those of all pairs between two
+// groups. That of "ward" grows with the groups, unless these are random parts of one. With the
+// threshold of a calibration, which is of pairs of rows, it gives many small groups: a Count is
+// better.
 //
 // Errors: *fault.ParamError (options; no threshold and no calibration to take it from; a precision
 // that the links do not support), *fault.ShapeError (links or keys for other rows),
 // *links.ConflictError, *cluster.DistinctError, *fault.MemoryError, and ctx.Err(), wrapped. The
-// search for neighbors is exact: n^2 d flops for n rows of d coordinates.
+// exact search for neighbors takes n^2 d flops for n rows of d coordinates.
 func (m *Model) Groups(ctx context.Context, t *Table, o GroupOptions) (*Groups, error) {
-	if o.Neighbors < 0 {
+	switch {
+	case o.Neighbors < 0:
 		return nil, &fault.ParamError{Param: "neighbors", Value: o.Neighbors,
 			Want: "a number >= 0, 0 for the usual one"}
+	case !(o.Recall >= 0 && o.Recall <= 1):
+		return nil, &fault.ParamError{Param: "recall", Value: o.Recall, Want: "a number from 0 to 1"}
+	case o.MinSize != 0 && (o.Count != 0 || o.Linkage != ""):
+		return nil, &fault.ParamError{Param: "smallest size", Value: o.MinSize,
+			Want: "0 with a number of groups or a linkage"}
 	}
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
@@ -81,12 +99,17 @@ func (m *Model) Groups(ctx context.Context, t *Table, o GroupOptions) (*Groups, 
 	if err != nil {
 		return nil, err
 	}
-	g, err := m.distances(ctx, y, o.Neighbors)
+	g, err := m.distances(ctx, y, o)
 	if err != nil {
 		return nil, fault.InFile(err, t.raw.Name)
 	}
+	if o.MinSize != 0 {
+		return cluster.Density(ctx, m.eng, g, o.Links, cluster.DensityParams{MinSize: o.MinSize,
+			Threshold: threshold, Distinct: o.Distinct})
+	}
 	return cluster.Agglomerative(ctx, m.eng, g, o.Links, cluster.AgglomerativeParams{Linkage: o.Linkage,
-		Threshold: threshold, Groups: o.Count, Distinct: o.Distinct, Distance: func(i, j int) float64 {
+		Threshold: threshold, Groups: o.Count, Distinct: o.Distinct, Rows: y,
+		Distance: func(i, j int) float64 {
 			return math.Sqrt(points.SquaredDistance(y.Row(i), y.Row(j)))
 		}})
 }
@@ -100,6 +123,8 @@ func (m *Model) groupThreshold(o GroupOptions) (float64, error) {
 			Want: "no precision with a threshold"}
 	case o.Threshold != 0:
 		return o.Threshold, nil
+	case o.Precision == 0 && o.MinSize != 0:
+		return 0, nil
 	case o.Precision == 0 && o.Count > 0:
 		return math.Inf(1), nil
 	case c == nil:
@@ -111,21 +136,25 @@ func (m *Model) groupThreshold(o GroupOptions) (float64, error) {
 }
 
 // distances returns the squared distances of nearest rows, or of all pairs.
-func (m *Model) distances(ctx context.Context, y blas.Matrix, count int) (*sparse.Matrix, error) {
+func (m *Model) distances(ctx context.Context, y blas.Matrix, o GroupOptions) (*sparse.Matrix, error) {
 	if y.Rows < 2 {
 		return &sparse.Matrix{Rows: y.Rows, Cols: y.Rows, Start: make([]int, y.Rows+1)}, nil
 	}
 	if err := neighbors.CheckFinite("rows", y); err != nil {
 		return nil, err
 	}
-	if count >= y.Rows-1 || count == 0 && y.Rows <= allPairs {
+	if o.Neighbors >= y.Rows-1 || o.Neighbors == 0 && y.Rows <= allPairs {
 		return graph.Within(ctx, m.eng, kernel.Linear(), kernel.Rows(y), math.MaxFloat64)
 	}
-	k := cmp.Or(count, usualNeighbors)
-	index, squared, err := neighbors.Search(ctx, m.eng, y, y, k, true)
+	near := graph.Neighbors{N: y.Rows, K: min(cmp.Or(o.Neighbors, max(usualNeighbors, o.MinSize)), y.Rows-1)}
+	var err error
+	if o.Recall > 0 && o.Recall < 1 {
+		near.Index, near.Squared, err = neighborindex.Among(ctx, m.eng, y, near.K, o.Recall)
+	} else {
+		near.Index, near.Squared, err = neighbors.Search(ctx, m.eng, y, y, near.K, true)
+	}
 	if err != nil {
 		return nil, err
 	}
-	near := graph.Neighbors{N: y.Rows, K: k, Index: index, Squared: squared}
 	return near.Adjacency(graph.Union, func(squared float64) float64 { return squared }), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/score"
@@ -24,6 +25,10 @@ func TestModelGroups(t *testing.T) {
 	held := try(table.SampleLinks(60, 60, 9))
 	m := try(try(mustlink.Fit(ctx, table, pairs, mustlink.Method("rca"))).Calibrate(ctx, table, held))
 	y := try(m.Embed(ctx, table))
+	rows := blas.NewMatrix(n, y.RawMatrix().Cols)
+	for i := range n {
+		copy(rows.Row(i), y.RawRowView(i))
+	}
 	squared := func(i, j int) float64 {
 		s := 0.0
 		for c := range y.RawMatrix().Cols {
@@ -50,6 +55,7 @@ func TestModelGroups(t *testing.T) {
 		"links": {mustlink.GroupOptions{Links: pairs.WithoutCannot(), Neighbors: 4, Threshold: 0.2,
 			Linkage: "single"}, 0.2},
 		"keys": {mustlink.GroupOptions{Distinct: []mustlink.Distinct{keys}, Threshold: 2, Neighbors: 20}, 2},
+		"ward": {mustlink.GroupOptions{Count: 5, Linkage: "ward", Neighbors: 9, Links: pairs}, math.Inf(1)},
 	} {
 		o := c.options
 		near := make([][]bool, n) // whether a row is among the neighbors of another
@@ -79,7 +85,8 @@ func TestModelGroups(t *testing.T) {
 		}
 		want := try(cluster.Agglomerative(ctx, try(engine.New(engine.Options{})), g, o.Links,
 			cluster.AgglomerativeParams{Linkage: o.Linkage, Threshold: c.threshold, Groups: o.Count,
-				Distinct: o.Distinct, Distance: func(i, j int) float64 { return math.Sqrt(squared(i, j)) }}))
+				Distinct: o.Distinct, Rows: rows,
+				Distance: func(i, j int) float64 { return math.Sqrt(squared(i, j)) }}))
 		got := try(m.Groups(ctx, table, o))
 		if !slices.Equal(got.Labels, want.Labels) || !slices.Equal(got.Sizes, want.Sizes) {
 			t.Errorf("%s: %d groups %v, want %d groups %v", name, len(got.Sizes), got.Labels, len(want.Sizes),
@@ -147,6 +154,16 @@ func TestGroupsByNeighbors(t *testing.T) {
 			t.Errorf("groups of %d: F %.4f of all pairs, %.4f of 20 neighbors: want the same above 0.98", size,
 				f[n], f[20])
 		}
+		for name, o := range map[string]mustlink.GroupOptions{
+			"approximate": {Threshold: 1.4 * math.Sqrt(2*dim), Neighbors: 20, Recall: 0.9},
+			"ward":        {Linkage: "ward", Count: len(centers), Neighbors: 20},
+			"density":     {MinSize: 8, Neighbors: 40},
+		} {
+			g := try(m.Groups(ctx, table, o))
+			if got := *try(score.Pairwise(truth, g.Labels)).F; got < 0.9 {
+				t.Errorf("groups of %d, %s: F %.4f of %d groups, want 0.9", size, name, got, len(g.Sizes))
+			}
+		}
 	}
 }
 
@@ -187,10 +204,26 @@ func TestMisuseOfGroups(t *testing.T) {
 			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Neighbors: -1})
 		},
 		"linkage": func() (*mustlink.Groups, error) {
-			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Linkage: "ward"})
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Linkage: "median"})
 		},
 		"links": func() (*mustlink.Groups, error) {
 			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Links: other})
+		},
+		"recall": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, Recall: 1.5})
+		},
+		"smallest size": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1, MinSize: -1})
+		},
+		"density with a count": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{MinSize: 3, Count: 2})
+		},
+		"density with a linkage": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{MinSize: 3, Linkage: "single"})
+		},
+		"width": func() (*mustlink.Groups, error) {
+			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1,
+				Distinct: []mustlink.Distinct{{Width: 1, Values: make([]float64, 9)}}})
 		},
 		"keys": func() (*mustlink.Groups, error) {
 			return m.Groups(ctx, table, mustlink.GroupOptions{Threshold: 1,

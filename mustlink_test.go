@@ -386,6 +386,14 @@ func TestUpdate(t *testing.T) {
 	if mat.Equal(try(m.Embed(ctx, table)), try(updated.Embed(ctx, table))) {
 		t.Error("an update with other links changes nothing")
 	}
+	if _, err := m.Update(ctx, nil, more); err == nil || m.Describe().Updating == "" {
+		t.Errorf("itml, whose model has no rows, is updated without them, or %q: %v", m.Describe().Updating, err)
+	}
+	blend := try(mustlink.Fit(ctx, table, first))
+	if !mat.Equal(try(try(blend.Update(ctx, table, more)).Embed(ctx, table)),
+		try(try(blend.Update(ctx, nil, more)).Embed(ctx, table))) {
+		t.Error("the rows of the fit and those that the model stores give two models")
+	}
 	k := try(mustlink.Fit(ctx, table, first, mustlink.Method("krca")))
 	fresh, _ := problem(t, 8)
 	grown := try(k.Extend(ctx, fresh, []mustlink.Chunklet{{ID: mustlink.NewChunklet, Rows: []int{0, 1, 2}}}))

@@ -203,7 +203,8 @@ func (s *settings) some(name string, count int) {
 // HoldOut makes [Fit] assess its metric by links that it holds out from further fits. The linked
 // rows are dealt into folds parts, and each of folds fits is without the rows of one part. With
 // folds 1 a single fit is without a fifth of the linked rows, and with 0 there are five such fits,
-// or as many of them as take no more than ten seconds. [Model.Verdict] has the result.
+// or as many of them as take no more than ten seconds. There are at most 1000 parts.
+// [Model.Verdict] has the result.
 //
 // If nobody chose the method or a kernel, and dense rows are better without learning, the model is
 // of the method raw: held-out links find the metric worse, and not clearly better at finding the

@@ -16,12 +16,22 @@ type Chunklet = algorithms.Chunklet
 const NewChunklet = algorithms.NewChunklet
 
 // Update returns the model with more links; m does not change. A model of npkl, kbeta, gml, itml or
-// blend learns links between its training rows: t contains these rows again, l only the new links.
-// That of blend is fitted again to all links; the others go on from what they have learned. A model
-// of krca learns the chunklets of l, whose rows in t are new to it. For
-// other methods the error is a *fault.DataError.
+// blend learns links between its training rows: t contains these rows again, or is nil for a model
+// that stores all of them, as those of npkl, gml and blend do; l contains only the new links. That
+// of blend is fitted again to all links; the others go on from what they have learned. A model of
+// krca learns the chunklets of l, whose rows in t are new to it. For other methods the error is a
+// *fault.DataError. [Description] says what a model needs.
 func (m *Model) Update(ctx context.Context, t *Table, l *Links) (*Model, error) {
-	if err := m.ready(ctx, "table", t); err != nil {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	x := m.fitted.Rows()
+	if t != nil || x == nil {
+		if err := t.check("table"); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkContext(ctx); err != nil {
 		return nil, err
 	}
 	if l == nil {
@@ -35,7 +45,10 @@ func (m *Model) Update(ctx context.Context, t *Table, l *Links) (*Model, error) 
 		}
 		return m.Extend(ctx, t, chunklets)
 	}
-	x, err := m.updating(t)
+	err := m.fitted.CheckUpdate()
+	if t != nil && err == nil {
+		x, err = m.fitted.Prepare(t.raw)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -54,8 +54,10 @@ func TestNothingToHoldOut(t *testing.T) {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
-	if _, err := mustlink.Fit(ctx, table, few, mustlink.HoldOut(-1)); !fault.IsInput(err) {
-		t.Errorf("-1 folds: %v", err)
+	for _, folds := range []int{-1, 1001} {
+		if _, err := mustlink.Fit(ctx, table, few, mustlink.HoldOut(folds)); !fault.IsInput(err) {
+			t.Errorf("%d folds: %v", folds, err)
+		}
 	}
 }
 

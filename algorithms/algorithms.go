@@ -210,6 +210,8 @@ type (
 	// Linker is implemented by models that support a warm start with more links between their
 	// training points. The model itself does not change.
 	Linker interface {
+		// Links returns the links that the model was fitted on, nil if it does not store them.
+		Links() *links.Set
 		// AddLinks returns the model of its own links and those of set. The points x must be the
 		// training points of the model.
 		AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (Model, error)

@@ -93,6 +93,7 @@ func TestTogether(t *testing.T) {
 					}
 				}
 				request(s, http.MethodGet, "/"+key+"/map", "")
+				request(s, http.MethodGet, fmt.Sprint("/", key, "/group/", p.I), "")
 			}
 		})
 	}

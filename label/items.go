@@ -114,9 +114,11 @@ type question struct {
 	Columns []shown `json:"columns"`
 	// by column: other texts, or numbers more than a standard deviation apart
 	Differs []bool `json:"differs"`
-	All     bool   `json:"all"`   // show columns that do not differ, too
-	Left    int    `json:"left"`  // columns that are not shown
-	Known   string `json:"known"` // what the links imply, for a pair that a person chose
+	All     bool   `json:"all"`  // show columns that do not differ, too
+	Left    int    `json:"left"` // columns that are not shown
+	// what the links imply, for a pair that a person chose, or an answer in doubt
+	Known string `json:"known"`
+	Again bool   `json:"again"` // the calibration finds the answer wrong
 }
 
 // measure computes the standard deviations of the columns of numbers.
@@ -209,7 +211,7 @@ func (s *Session) question(i, j int) question {
 		q.Differs = append(q.Differs, c.difference(i, j) >= 1)
 	}
 	s.mu.Lock()
-	q.Known = s.groups.known(i, j)
+	q.Known, q.Again = s.groups.known(i, j), s.again[pairOf(i, j)]
 	s.mu.Unlock()
 	return q
 }

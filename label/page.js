@@ -119,6 +119,7 @@
     });
     const values = q.columns.map((c, k) => [c.name, q.a.cells[k], q.b.cells[k], q.differs[k]]).filter((_, k) => !long(q.columns[k]));
     if (values.length === 0) return;
+    two.hidden = cards.every((card) => card.children.length === 1); // the table has the names
     const alike = q.all || !values.some((v) => v[3]) ? 0 : values.filter((v) => !v[3]).length;
     const table = element("table", undefined, box), head = element("tr", undefined, element("thead", undefined, table)), body = element("tbody", undefined, table);
     table.className = "values";
@@ -145,7 +146,7 @@
     byId("counts").textContent = `${s.must} same, ${s.cannot} different, ${s.unknown} cannot say; ${s.rows} rows${s.who ? "; you are " + s.who : ""}`;
     const q = s.question;
     const key = q ? q.a.row + "," + q.b.row : "none";
-    byId("ask").textContent = q ? `Do ${q.a.name} and ${q.b.name} belong together?` + (q.known ? ` (The answers so far say: ${say[q.known]}.)` : "") : "No question is left: all other answers are implied.";
+    byId("ask").textContent = q ? `Do ${q.a.name} and ${q.b.name} belong together?` + (q.known ? ` (${q.again ? "Asked again, as the model doubts the answer: " : "The answers so far say: "}${say[q.known]}.)` : "") : "No question is left: all other answers are implied.";
     if (key !== shown) {
       if (q) pairOf(q); else byId("items").replaceChildren();
       shown = key;

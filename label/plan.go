@@ -28,7 +28,8 @@ type event struct {
 type plan struct {
 	version, planned int // of the answers, and of those that the queue knows
 	events           []event
-	restart          bool // answers were removed
+	restart          bool   // answers were removed
+	first            []pair // to ask before the queue
 	queue            []activelearning.Pair
 	err              error         // of the choice
 	wake             chan struct{} // there is work
@@ -40,6 +41,9 @@ func (s *Session) begin() error {
 	s.plan.wake, s.plan.changed = make(chan struct{}, 1), make(chan struct{})
 	questions, err := s.chooser()
 	if err != nil {
+		return err
+	}
+	if s.plan.first, err = s.doubts(); err != nil {
 		return err
 	}
 	if err := s.conclude(questions, s.plan.version); err != nil {
@@ -211,25 +215,6 @@ func (s *Session) next(who string) (activelearning.Pair, bool, error) {
 			return activelearning.Pair{}, false, s.ctx.Err()
 		}
 	}
-}
-
-// pick takes the first question of the queue that is still one, and that nobody else is asked.
-func (s *Session) pick(who string) (activelearning.Pair, bool) {
-	for k, p := range s.plan.queue {
-		if s.groups.known(p.I, p.J) != "" || s.passed[pairOf(p.I, p.J)] {
-			continue
-		}
-		taken := false
-		for other, q := range s.asked {
-			taken = taken || other != who && pairOf(q.I, q.J) == pairOf(p.I, p.J)
-		}
-		if !taken {
-			s.plan.queue = slices.Delete(s.plan.queue, k, k+1)
-			s.asked[who] = p
-			return p, true
-		}
-	}
-	return activelearning.Pair{}, false
 }
 
 // groups are the rows that must-links join, and the groups that cannot-links separate.

@@ -26,6 +26,9 @@ type Options struct {
 	Table *mustlink.Table
 	// Coordinates choose the questions: near rows should be likely to belong together.
 	Coordinates blas.Matrix
+	// Calibration of distances between coordinates, nil for none: answers that it finds wrong are
+	// asked again, once, and then the near pairs of which it is least sure, before other questions.
+	Calibration *mustlink.Calibration
 	// Columns are what people see of a row; Names are its names, nil for row numbers.
 	Columns []Column
 	Names   []string
@@ -88,6 +91,7 @@ type Session struct {
 	stale  bool // groups and questions are not those of the files
 	groups *groups
 	passed map[pair]bool // pairs without an answer
+	again  map[pair]bool // answers that look wrong
 	asked  map[string]activelearning.Pair
 	last   time.Time // of the last answer
 	plan   plan
@@ -101,7 +105,8 @@ type Session struct {
 // Errors: a file of answers that cannot be used, answers that contradict each other or the given
 // links, and coordinates that are not finite.
 func New(ctx context.Context, o Options) (*Session, error) {
-	s := &Session{o: o, n: o.Table.Rows(), asked: map[string]activelearning.Pair{}, done: make(chan struct{})}
+	s := &Session{o: o, n: o.Table.Rows(), asked: map[string]activelearning.Pair{},
+		again: map[pair]bool{}, done: make(chan struct{})}
 	if o.Coordinates.Rows != s.n {
 		return nil, &fault.ShapeError{What: "rows of coordinates", Got: o.Coordinates.Rows,
 			Want: fmt.Sprintf("%d, as the table has", s.n)}

@@ -3,9 +3,9 @@
 //
 // The package has no code. The programs are apilist (the promised names), docrun (the commands of
 // the documentation), words (the terms of docs/glossary.md), supply (bill of materials), release
-// (the files of a release), hostile (broken files, kills, extreme parameters), drawn (what
-// property tests reach), pygen (the Python estimators) and tables (what tests in Python compare
-// with). The tests of layering check the imports of all packages, those of doclinks their
-// comments, those of priced the memory that input takes, those of supply the licenses of other
-// modules.
+// (the files of a release), hostile (broken files, kills, extreme parameters), drawn (what property
+// tests reach), mutants (planted faults that no test finds), pygen (the Python estimators) and
+// tables (what tests in Python compare with). The tests of layering check the imports of all
+// packages, those of doclinks their comments, those of priced the memory that input takes, those of
+// supply the licenses of other modules.
 package tools

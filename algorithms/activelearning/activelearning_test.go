@@ -338,6 +338,9 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%v: %v", l, err)
 		}
 	}
+	if err := Contradiction(5, nil, links.NewLink(0, 5, links.Must)); !fault.IsInput(err) {
+		t.Errorf("a link of a row that is not there: %v", err)
+	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), 1e200} {
 		bad := coordinates.Clone()
 		bad.Set(3, 1, v)

@@ -243,6 +243,16 @@ type Model struct {
 
 var _ algorithms.Linker = (*Model)(nil)
 
+// Links returns the links that the model was fitted on.
+func (m *Model) Links() *links.Set {
+	for _, s := range m.stages {
+		if linker, ok := s.Model.(algorithms.Linker); ok { // as npkl, which is in every blend
+			return linker.Links()
+		}
+	}
+	return nil
+}
+
 // AddLinks returns the model of a fit with the links of m and those of set. lleratio and krca have
 // no warm start with links between training points, and what follows them learns from their
 // coordinates, so this is a new fit with the parameters of m, and takes its time. x are the points
@@ -250,13 +260,7 @@ var _ algorithms.Linker = (*Model)(nil)
 // of [learner.Learner.Fit]; a link that contradicts one of m is a *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points,
 	set *links.Set) (algorithms.Model, error) {
-	var known *links.Set // npkl, which is in every blend, keeps the links
-	for _, s := range m.stages {
-		if keeper, ok := s.Model.(interface{ Links() *links.Set }); ok {
-			known = keeper.Links()
-		}
-	}
-	all, err := input.AddedLinks(eng, Method, x, known, set)
+	all, err := input.AddedLinks(eng, Method, x, m.Links(), set)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,11 @@
 package blend
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -313,5 +315,32 @@ func TestFile(t *testing.T) {
 		if _, err := Decode(f); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
+	}
+}
+
+// Members that fit at the same time report one after the other, and after a cancel no more.
+func TestReports(t *testing.T) {
+	var order, after int
+	ctx, cancel := context.WithCancel(t.Context())
+	b := &builder{fit: &learner.Fit{}, stop: cancel}
+	b.fit.Common.Progress = func(algorithms.Progress) {
+		if order++; order == 50 { // without the lock the race detector reports this counter
+			cancel()
+		}
+		if order > 50 {
+			after++
+		}
+	}
+	var group sync.WaitGroup
+	for _, s := range []step{{method: "a"}, {method: "b"}} {
+		group.Go(func() {
+			for range 100 {
+				b.report(ctx, s, algorithms.Progress{})
+			}
+		})
+	}
+	group.Wait()
+	if order != 50 || after != 0 {
+		t.Errorf("%d reports, %d after the cancel: want 50 and none", order, after)
 	}
 }

@@ -31,6 +31,7 @@ type builder struct {
 	learned []*points.Dense // the coordinates of the training rows, of each stage
 
 	mu       sync.Mutex // one step reports its progress at a time
+	done     []float64  // shares of the steps that are done
 	stop     context.CancelFunc
 	panicked any // what the listener panicked with
 }
@@ -51,7 +52,7 @@ const few = 2000
 // learn fits the steps: first those that learn from the points, then those that learn from
 // coordinates. What would have learned from coordinates that are missing learns from the points.
 func (b *builder) learn(ctx context.Context) error {
-	b.results = make([]result, len(b.steps))
+	b.results, b.done = make([]result, len(b.steps)), make([]float64, len(b.steps))
 	var first, second []int
 	for k, s := range b.steps {
 		if s.from == 0 {
@@ -92,7 +93,8 @@ func (b *builder) fitAll(ctx context.Context, steps []int) error {
 	err = eng.For(ctx, len(steps), block, func(lo, hi int) error {
 		for _, k := range steps[lo:hi] {
 			r := &b.results[k]
-			r.err = wayOut(b.fitStep(ctx, part, b.steps[k], r))
+			r.err = wayOut(b.fitStep(ctx, part, k, r))
+			b.finished(k)
 			if r.err != nil && (ctx.Err() != nil || !fault.IsInput(r.err) || outOfMemory(r.err)) {
 				return r.err
 			}
@@ -105,9 +107,19 @@ func (b *builder) fitAll(ctx context.Context, steps []int) error {
 	return err
 }
 
+// fine is the number of steps of progress for each step of a blend.
+const fine = 1000
+
+// finished notes that a step is over.
+func (b *builder) finished(k int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.done[k] = 1
+}
+
 // report passes the progress of a step on, unless the fit is canceled: steps at the same time may
 // notice that later. A panic of the listener ends all steps.
-func (b *builder) report(ctx context.Context, s step, p algorithms.Progress) {
+func (b *builder) report(ctx context.Context, k int, p algorithms.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer func() {
@@ -117,20 +129,28 @@ func (b *builder) report(ctx context.Context, s step, p algorithms.Progress) {
 		}
 	}()
 	if ctx.Err() == nil {
-		p.Stage = s.method + ": " + p.Stage
+		if p.Total > 0 {
+			b.done[k] = max(b.done[k], min(1, float64(p.Done)/float64(p.Total)))
+		}
+		sum := 0.0
+		for _, share := range b.done {
+			sum += share
+		}
+		p.Stage, p.Done, p.Total = b.steps[k].method+": "+p.Stage, int(fine*sum), fine*len(b.done)
 		b.fit.Report(p)
 	}
 }
 
 // fitStep fits a step to the points, or to the coordinates of its source.
-func (b *builder) fitStep(ctx context.Context, eng *engine.Engine, s step, r *result) error {
+func (b *builder) fitStep(ctx context.Context, eng *engine.Engine, k int, r *result) error {
+	s := b.steps[k]
 	x := b.fit.X
 	if r.source > 0 {
 		x = b.results[r.source-1].y
 	}
 	c := b.fit.Common
 	if c.Progress != nil {
-		c.Progress = func(p algorithms.Progress) { b.report(ctx, s, p) }
+		c.Progress = func(p algorithms.Progress) { b.report(ctx, k, p) }
 	}
 	set := b.fit.Links
 	if s.method == krca.Method && set.Consistent() == nil {

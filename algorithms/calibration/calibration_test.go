@@ -213,6 +213,9 @@ func TestThresholds(t *testing.T) {
 		case err != nil || got.Distance != farthest || got != c.At(farthest):
 			t.Fatalf("precision %v: threshold %v, error %v, want %v", level, got, err, farthest)
 		}
+		if s := c.Surest(); s != c.At(s.Distance) || s.Precision.Low != best {
+			t.Fatalf("the surest threshold is %+v: the largest lower bound is %v", s, best)
+		}
 		if got, err = c.ThresholdForRecall(level); err != nil || got != c.At(nearest) {
 			t.Fatalf("recall %v: threshold %+v, error %v, want %v", level, got, err, nearest)
 		}

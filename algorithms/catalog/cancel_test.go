@@ -206,6 +206,10 @@ func (p problem) uses(eng *engine.Engine, m algorithms.Model) map[string]func(co
 	return all
 }
 
+// looksAfter is how often work may look at its context after that has ended: once a worker, and
+// once for each of the functions that return.
+const looksAfter = 8
+
 // stopEverywhere runs f with contexts that end at one look after the other, and returns how often
 // it did.
 func stopEverywhere(t *testing.T, what string, f func(context.Context) error) int {
@@ -227,6 +231,9 @@ func stopEverywhere(t *testing.T, what string, f func(context.Context) error) in
 		stopped++
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, canceled at look %d of %d: error %v", what, k, whole.Looks(), err)
+		}
+		if more := ctx.Looks() - k; more > looksAfter {
+			t.Errorf("%s, canceled at look %d: %d looks came after it, want at most %d", what, k, more, looksAfter)
 		}
 	}
 	return stopped

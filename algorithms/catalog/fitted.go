@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/blend"
 	"github.com/mustlink/mustlink/algorithms/calibration"
 	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/blas/backends"
@@ -160,6 +161,43 @@ func narrowed(file *model.File) (*model.File, error) {
 
 // Updatable lists the methods whose models accept updates.
 const Updatable = "krca, npkl, kbeta, gml, itml or blend"
+
+// Rows returns the prepared rows of the fit for a [algorithms.Linker] that stores all of them, nil
+// for another model.
+func (f *Fitted) Rows() points.Points {
+	linker, ok := f.Model.(algorithms.Linker)
+	if ok && linker.Links() != nil {
+		x := f.Model.(interface{ Stored() points.Points }).Stored()
+		if x != nil && x.Len() == linker.Links().N() {
+			return x
+		}
+	}
+	return nil
+}
+
+// Updating says how the model learns more links, and what this takes; "" for one that cannot.
+func (f *Fitted) Updating() string {
+	linker, ok := f.Model.(algorithms.Linker)
+	_, updater := f.Model.(algorithms.Updater)
+	switch {
+	case f.CheckUpdate() != nil:
+		return ""
+	case updater:
+		return "learns new rows that belong together, without those of the fit"
+	case !ok || linker.Links() == nil:
+		return ""
+	}
+	text := "learns more links between these rows, which it "
+	if f.Rows() == nil {
+		text += "reads again"
+	} else {
+		text += "stores"
+	}
+	if f.Model.Method() == blend.Method {
+		text += ", in the time of a fit"
+	}
+	return text
+}
 
 // CheckUpdate returns an error for a model that was stored in single precision: the equations on
 // which an update relies no longer hold up to rounding.

@@ -1,13 +1,13 @@
 package cluster
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
@@ -27,6 +27,11 @@ const (
 	CompleteLinkage Linkage = "complete"
 	// SingleLinkage is the smallest distance of the pairs that the graph has.
 	SingleLinkage Linkage = "single"
+	// WardLinkage is what the merge adds to the sum of squared distances of rows from the centers of
+	// their groups, as a distance: sqrt(2 a b / (a+b)) times the distance of the centers of groups of
+	// a and b rows (Ward 1963, JASA 58:236-244). It is the distance of two rows, and between random
+	// parts of one group, of any sizes, its mean square is that of the distances of the group's rows.
+	WardLinkage Linkage = "ward"
 )
 
 // AgglomerativeParams are the parameters of [Agglomerative].
@@ -41,12 +46,20 @@ type AgglomerativeParams struct {
 	Distinct []Distinct
 	// Distance, if not nil, returns the distance >= 0 of any two rows, for pairs that the graph lacks.
 	Distance func(i, j int) float64
+	// Rows are the coordinates of the rows, for WardLinkage alone, which takes distances from them.
+	Rows blas.Matrix
 }
 
-// Distinct is a column of keys of the rows. A group has at most one row with a key.
+// Distinct is a column of which two rows of a group differ: in their keys, or, with a Width, by so
+// much in their values. These are positions or times: the same person is not in two pictures that
+// were taken in the same minute.
 type Distinct struct {
 	Name string
 	Keys []int // of each row; a row with a negative key is free
+	// Width, if not 0, is the smallest difference > 0 of the values of two rows of a group. Keys are
+	// then not used, and a row with the value NaN is free.
+	Width  float64
+	Values []float64
 }
 
 // Dendrogram is the result of [Agglomerative].
@@ -76,25 +89,31 @@ type Forbidden struct {
 	Line   int // of the cannot-link, 0 if none
 }
 
-// DistinctError reports two rows with the same key that must-links put in one group.
+// DistinctError reports two rows that must-links put in one group, but a column does not.
 type DistinctError struct {
 	Column   string         // name of the column
-	Key      int            // of both rows
+	Key      int            // of both rows, if there is no Width
+	Width    float64        // of the column
 	Conflict links.Conflict // the rows, as a cannot-link, and a shortest path of must-links
 }
 
 func (e *DistinctError) Error() string {
-	return fmt.Sprintf("rows %d and %d have the same key %d in the column %q, at most one row of which is "+
-		"in a group, but the must-links %s join them", e.Conflict.Link.I, e.Conflict.Link.J, e.Key, e.Column,
-		e.Conflict.PathString())
+	same := fmt.Sprintf("have the same key %d in the column %q, at most one row of which is in a group", e.Key,
+		e.Column)
+	if e.Width > 0 {
+		same = fmt.Sprintf("differ by less than %v in the column %q, as no rows of a group do", e.Width, e.Column)
+	}
+	return fmt.Sprintf("rows %d and %d %s, but the must-links %s join them", e.Conflict.Link.I,
+		e.Conflict.Link.J, same, e.Conflict.PathString())
 }
 
 // InputFault marks the error as caused by input.
 func (e *DistinctError) InputFault() {}
 
 // Agglomerative merges rows into groups from the bottom up, and satisfies every link of l and every
-// column of distinct keys: must-linked rows share a group, and cannot-linked rows, or rows with the
-// same key, do not. A nil l means no links; weights and bounds of links are ignored.
+// column of distinct rows: must-linked rows share a group, and cannot-linked rows, or rows that are
+// equal or too near in a column, do not. A nil l means no links; weights and bounds of links are
+// ignored.
 //
 // The graph g has the squared distances of pairs of rows (n x n, symmetric, the diagonal empty), as
 // [graph.Within] returns them, or [graph.Neighbors.Adjacency]; distances are their roots. Groups
@@ -114,17 +133,20 @@ func (e *DistinctError) InputFault() {}
 //     neighbors it leaves groups of about k rows at most.
 //
 // The single linkage asks for no more pairs: it is exact up to that radius, and in a graph of
-// neighbors wherever they hold a minimum spanning tree.
+// neighbors wherever they hold a minimum spanning tree. Ward's linkage takes its distances from
+// p.Rows, and from the graph only which groups may merge.
 //
 // Errors: *[links.ConflictError] for a cannot-link within a must-link component, and
 // *[DistinctError] for equal keys in one, both with the path of must-links; *fault.ParamError
-// (Linkage, Threshold, Groups above the number of components, negative keys are none),
+// (Linkage, Threshold, Groups above the number of components, Width; negative keys are no error),
 // *fault.ShapeError (a matrix, links or keys for other rows, more than 2^31-1 pairs),
-// *fault.DataError (row and column of a distance that is negative, not finite or not symmetric, and
-// of an element on the diagonal or out of order), *fault.MemoryError, and ctx.Err(), wrapped.
+// *fault.DataError (row and column of a distance that is negative, not finite or not symmetric, of
+// an element on the diagonal or out of order, and of a value that is infinite or above 2^50 times
+// its Width), *fault.MemoryError, and ctx.Err(), wrapped.
 //
 // Cost: O(m log(m)^2) for m pairs and cannot-links, on one core, as a merge changes what the next
 // one is, plus for each merge that was tried the smaller group's rows times the columns of keys.
+// Ward's linkage measures all pairs that a new group has: d flops each for d coordinates.
 // Distance is asked once for each pair of rows of groups that the graph joins: for n rows at most
 // n^2/2 times, and about n times the size of a group if a threshold keeps groups small.
 // Memory: about 150 bytes for each pair, and as much again for the records of forbidden merges.
@@ -145,7 +167,7 @@ func Agglomerative(ctx context.Context, eng *engine.Engine, g *sparse.Matrix, l 
 	start := l.Components()
 	a := &agglomeration{AgglomerativeParams: p, links: l, out: &Dendrogram{Start: start},
 		of: slices.Clone(start), groups: make([]group, l.NumComponents()), keys: map[key]int32{},
-		far: p.Distance != nil && p.Linkage != SingleLinkage}
+		far: p.Distance != nil && (p.Linkage == AverageLinkage || p.Linkage == CompleteLinkage)}
 	if p.Groups > len(a.groups) {
 		return nil, &fault.ParamError{Param: "number of groups", Value: p.Groups,
 			Want: fmt.Sprintf("at most %d, the number of must-link components", len(a.groups))}
@@ -155,6 +177,7 @@ func Agglomerative(ctx context.Context, eng *engine.Engine, g *sparse.Matrix, l 
 			return nil, err
 		}
 	}
+	a.center()
 	err := a.read(ctx, g)
 	if err == nil {
 		err = a.run(ctx)
@@ -166,9 +189,15 @@ func Agglomerative(ctx context.Context, eng *engine.Engine, g *sparse.Matrix, l 
 	return a.out, nil
 }
 
+// Linkages returns the names of all linkages.
+func Linkages() []string {
+	return []string{string(AverageLinkage), string(CompleteLinkage), string(SingleLinkage),
+		string(WardLinkage)}
+}
+
 // checkAgglomerative checks all but the links, and the memory.
 func checkAgglomerative(eng *engine.Engine, g *sparse.Matrix, l *links.Set, p AgglomerativeParams) error {
-	names := []string{string(AverageLinkage), string(CompleteLinkage), string(SingleLinkage)}
+	names := Linkages()
 	switch {
 	case !slices.Contains(names, string(p.Linkage)):
 		return fault.Unknown("linkage", string(p.Linkage), names)
@@ -179,6 +208,16 @@ func checkAgglomerative(eng *engine.Engine, g *sparse.Matrix, l *links.Set, p Ag
 	}
 	if err := checkPairs(g); err != nil {
 		return err
+	}
+	coordinates := 0
+	if p.Linkage == WardLinkage {
+		if coordinates = p.Rows.Cols; p.Rows.Rows != g.Rows {
+			return &fault.ShapeError{What: "number of rows with coordinates", Got: p.Rows.Rows,
+				Want: fmt.Sprintf("%d, the number of rows of the graph", g.Rows)}
+		}
+		if err := checkFinite(p.Rows); err != nil {
+			return err
+		}
 	}
 	pairs, most := g.Count()/2, int64(edgeBytes)
 	if l != nil {
@@ -192,9 +231,8 @@ func checkAgglomerative(eng *engine.Engine, g *sparse.Matrix, l *links.Set, p Ag
 		most += forbiddenBytes
 	}
 	for _, d := range p.Distinct {
-		if len(d.Keys) != g.Rows {
-			return &fault.ShapeError{What: fmt.Sprintf("number of keys in the column %q", d.Name),
-				Got: len(d.Keys), Want: fmt.Sprintf("%d, the number of rows of the graph", g.Rows)}
+		if err := d.check(g.Rows); err != nil {
+			return err
 		}
 	}
 	if pairs > math.MaxInt32 {
@@ -202,7 +240,7 @@ func checkAgglomerative(eng *engine.Engine, g *sparse.Matrix, l *links.Set, p Ag
 			Want: "at most 2^31 - 1"}
 	}
 	return eng.Check(fmt.Sprintf("groups of %d rows by %d pairs", g.Rows, pairs),
-		most*int64(pairs)+int64(groupBytes+keyBytes*len(p.Distinct))*int64(g.Rows),
+		most*int64(pairs)+int64(groupBytes+8*coordinates+keyBytes*len(p.Distinct))*int64(g.Rows),
 		"use fewer neighbors or a smaller radius")
 }
 
@@ -238,355 +276,34 @@ func checkPairs(g *sparse.Matrix) error {
 	return graph.Check(g)
 }
 
-// agglomeration is the state of [Agglomerative], and the heap of its edges, by height.
-type agglomeration struct {
-	AgglomerativeParams
-	links  *links.Set
-	out    *Dendrogram
-	of     []int // group of each row
-	groups []group
-	keys   map[key]int32    // row that has the key
-	far    bool             // pairs that the graph lacks count
-	edges  []edge           // between groups
-	known  map[uint64]int32 // edge between two groups
-	heap   []place          // of the edges that are not dead
-}
-
-// group is one of the must-link components, with what it took over.
-type group struct {
-	rows   []int32
-	edges  []int32 // also dead ones
-	node   int     // number in the history
-	weight int     // rows and edges, also those that are no more: of two groups, the heavier one stays
-}
-
-// place is a place of the heap. It has the height of its edge, as most comparisons need no more.
-type place struct {
-	height float64
-	edge   int32
-}
-
-// key is a key of a column in a group.
-type key struct{ group, column, key int }
-
-// edge is what the graph and the links have between the groups a and b.
-type edge struct {
-	a, b   int32   // a is -1 when the edge is dead: merged into another
-	i, j   int32   // the smallest pair of rows, the largest numbers without pairs
-	count  int     // pairs of rows: with a Distance none or all
-	at     int32   // place in the heap
-	reason int32   // 1 + number of the cannot-link between them, 0 for none
-	barred bool    // not a merge, whatever comes
-	sum    float64 // of distances, or the smallest or largest
-	height float64 // +Inf without pairs, and if barred
-}
-
-// put puts a row into a group. Only the first groups, of must-linked rows, can have its keys.
-func (a *agglomeration) put(i int32, g int) error {
-	for k, d := range a.Distinct {
-		if d.Keys[i] < 0 {
-			continue
-		}
-		own := key{g, k, d.Keys[i]}
-		if first, ok := a.keys[own]; ok {
-			return &DistinctError{d.Name, own.key, links.Conflict{
-				Link: links.NewLink(int(first), int(i), links.Cannot),
-				Path: a.links.Path(int(first), int(i))}}
-		}
-		delete(a.keys, key{a.of[i], k, d.Keys[i]})
-		a.keys[own] = i
+// check checks the keys or the values of n rows.
+func (d *Distinct) check(n int) error {
+	if !(d.Width >= 0) || math.IsInf(d.Width, 1) {
+		return &fault.ParamError{Param: fmt.Sprintf("width of the column %q", d.Name), Value: d.Width,
+			Want: "a number > 0, or 0 for keys"}
 	}
-	a.of[i] = g
-	a.groups[g].rows = append(a.groups[g].rows, i)
-	return nil
-}
-
-// read makes edges of the graph and the cannot-links.
-func (a *agglomeration) read(ctx context.Context, g *sparse.Matrix) error {
-	cannot := a.links.Cannot()
-	a.edges = make([]edge, 0, g.Count()/2+len(cannot))
-	a.known = make(map[uint64]int32, cap(a.edges))
-	for i := range g.Rows {
-		if err := ctx.Err(); err != nil {
-			return err
+	count := len(d.Keys)
+	if d.Width > 0 {
+		count = len(d.Values)
+	}
+	if count != n {
+		return &fault.ShapeError{What: fmt.Sprintf("number of keys in the column %q", d.Name), Got: count,
+			Want: fmt.Sprintf("%d, the number of rows of the graph", n)}
+	}
+	for i, v := range d.Values {
+		if d.Width > 0 && math.Abs(v)/d.Width > 1<<50 {
+			return &fault.DataError{Row: i, Column: d.Name, Err: fmt.Errorf(
+				"value %v: want a number of size below 2^50 times the width %v", v, d.Width)}
 		}
-		col, val := g.Row(i)
-		for k, j := range col {
-			if int(j) > i && a.of[i] != a.of[j] {
-				one := edge{i: int32(i), j: j, count: 1, sum: math.Sqrt(val[k])}
-				a.between(i, int(j)).add(&one, a.Linkage)
-			}
-		}
-	}
-	for k, l := range cannot {
-		a.between(l.I, l.J).add(&edge{i: math.MaxInt32, reason: int32(k + 1)}, a.Linkage)
-	}
-	a.heap = make([]place, len(a.edges))
-	for k := range a.edges {
-		e := &a.edges[k]
-		if a.far && e.count > 0 && e.count < a.pairs(e.a, e.b) {
-			e.count, e.sum = 0, 0
-			if err := a.fill(ctx, e, e.a, e.b); err != nil {
-				return err
-			}
-		}
-		a.heap[k], e.at = place{e.height, int32(k)}, int32(k)
-		for _, c := range []int32{e.a, e.b} {
-			a.groups[c].edges = append(a.groups[c].edges, int32(k))
-		}
-	}
-	for c := range a.groups {
-		one := &a.groups[c]
-		one.node, one.weight = c, len(one.rows)+len(one.edges)
-	}
-	heap.Init(a)
-	return nil
-}
-
-// between returns the edge between the groups of two rows, a new one if there is none.
-func (a *agglomeration) between(i, j int) *edge {
-	x, y := int32(a.of[i]), int32(a.of[j])
-	k, ok := a.known[pairOf(x, y)]
-	if !ok {
-		k = int32(len(a.edges))
-		a.known[pairOf(x, y)] = k
-		a.edges = append(a.edges, edge{a: x, b: y, i: math.MaxInt32})
-	}
-	return &a.edges[k]
-}
-
-// pairOf is the key of an edge in known.
-func pairOf(x, y int32) uint64 { return uint64(min(x, y))<<32 | uint64(max(x, y)) }
-
-// add adds the pairs and the link of f.
-func (e *edge) add(f *edge, linkage Linkage) {
-	switch {
-	case e.count == 0 || f.count == 0 || linkage == AverageLinkage:
-		e.sum += f.sum // both count, or one of them is 0
-	case linkage == SingleLinkage:
-		e.sum = min(e.sum, f.sum)
-	default:
-		e.sum = max(e.sum, f.sum)
-	}
-	if f.i < e.i || f.i == e.i && f.j < e.j {
-		e.i, e.j = f.i, f.j
-	}
-	if e.reason == 0 || f.reason > 0 && f.reason < e.reason {
-		e.reason = f.reason
-	}
-	e.count += f.count
-	e.barred = e.barred || f.barred
-	switch {
-	case e.barred || e.count == 0:
-		e.height = math.Inf(1)
-	case linkage == AverageLinkage:
-		e.height = e.sum / float64(e.count)
-	default:
-		e.height = e.sum
-	}
-}
-
-// run merges groups until none may.
-func (a *agglomeration) run(ctx context.Context) error {
-	last := 0.0
-	for left := len(a.groups); left > max(a.Groups, 1) && len(a.heap) > 0; {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		e := &a.edges[a.heap[0].edge]
-		height := max(e.height, last) // by rounding, a mean may be smaller than its smallest term
-		if height > a.Threshold || math.IsInf(height, 1) {
-			break
-		}
-		if a.lacks(e) || a.forbids(e, height) {
-			e.barred, e.height = true, math.Inf(1)
-			a.move(e)
-			continue
-		}
-		if err := a.merge(ctx, e, height); err != nil {
-			return err
-		}
-		last = height
-		left--
 	}
 	return nil
 }
 
-// lacks reports whether a pair that the linkage needs is not in the graph.
-func (a *agglomeration) lacks(e *edge) bool {
-	return a.Linkage == CompleteLinkage && e.count < a.pairs(e.a, e.b)
-}
-
-// pairs returns the number of pairs of rows of two groups.
-func (a *agglomeration) pairs(x, y int32) int { return len(a.groups[x].rows) * len(a.groups[y].rows) }
-
-// fill adds the distances of all pairs of rows of the groups x and y to an edge.
-func (a *agglomeration) fill(ctx context.Context, e *edge, x, y int32) error {
-	all := edge{i: math.MaxInt32, count: a.pairs(x, y)}
-	for _, i := range a.groups[x].rows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		for _, j := range a.groups[y].rows {
-			d := a.Distance(int(i), int(j))
-			if !(d >= 0) {
-				return &fault.DataError{Row: int(i), Column: strconv.Itoa(int(j)),
-					Err: fmt.Errorf("distance %v: want a number >= 0", d)}
-			}
-			if a.Linkage == CompleteLinkage {
-				all.sum = max(all.sum, d)
-			} else {
-				all.sum += d
-			}
-		}
+// key returns what a group has at most once, if the row is not free: its key, or the cell of its
+// value. Two values of a cell, half as wide as the width, differ by less than the width.
+func (d *Distinct) key(i int32) (key int64, bound bool) {
+	if d.Width == 0 {
+		return int64(d.Keys[i]), d.Keys[i] >= 0
 	}
-	e.add(&all, a.Linkage)
-	return nil
-}
-
-// forbids reports whether the groups of e may not merge, and records it.
-func (a *agglomeration) forbids(e *edge, height float64) bool {
-	f := Forbidden{Height: height, Column: -1}
-	if e.reason > 0 {
-		l := a.links.Cannot()[e.reason-1]
-		f.I, f.J, f.Line = l.I, l.J, l.Line
-	} else if f.I, f.J, f.Column = a.clash(e); f.Column < 0 {
-		return false
-	}
-	f.A, f.B = a.groups[a.of[f.I]].node, a.groups[a.of[f.J]].node
-	if f.A > f.B {
-		f.A, f.B, f.I, f.J = f.B, f.A, f.J, f.I
-	}
-	a.out.Forbidden = append(a.out.Forbidden, f)
-	return true
-}
-
-// clash returns a row of each group that have the same key of a column, -1 if none have.
-func (a *agglomeration) clash(e *edge) (i, j, column int) {
-	few, many := e.a, e.b
-	if len(a.groups[few].rows) > len(a.groups[many].rows) {
-		few, many = many, few
-	}
-	for _, i := range a.groups[few].rows {
-		for k, d := range a.Distinct {
-			if j, ok := a.keys[key{int(many), k, d.Keys[i]}]; ok {
-				return int(i), int(j), k
-			}
-		}
-	}
-	return 0, 0, -1
-}
-
-// merge merges the groups of an edge: the heavier one takes over rows and edges of the other.
-func (a *agglomeration) merge(ctx context.Context, between *edge, height float64) error {
-	keep, gone := between.a, between.b
-	if a.groups[keep].weight < a.groups[gone].weight {
-		keep, gone = gone, keep
-	}
-	to, from := &a.groups[keep], &a.groups[gone]
-	delete(a.known, pairOf(keep, gone))
-	a.kill(between)
-	if a.far { // what only one of them has pairs with, the other one gets
-		for _, both := range [][2]int32{{keep, gone}, {gone, keep}} {
-			if err := a.complete(ctx, both[0], both[1]); err != nil {
-				return err
-			}
-		}
-	}
-	for _, k := range from.edges {
-		e := &a.edges[k]
-		if e.a < 0 {
-			continue
-		}
-		other := e.a ^ e.b ^ gone
-		delete(a.known, pairOf(gone, other))
-		pair := pairOf(keep, other)
-		if known, ok := a.known[pair]; ok {
-			a.kill(e)
-			a.edges[known].add(e, a.Linkage)
-			a.move(&a.edges[known])
-			continue
-		}
-		e.a, e.b = keep, other
-		a.known[pair] = k
-		to.edges = append(to.edges, k)
-	}
-	for _, i := range from.rows {
-		_ = a.put(i, int(keep)) // their keys differ, or the groups would not merge
-	}
-	node := len(a.groups) + len(a.out.Merges)
-	a.out.Merges = append(a.out.Merges, Merge{min(to.node, from.node), max(to.node, from.node), height,
-		len(to.rows)})
-	to.node, to.weight = node, to.weight+from.weight
-	from.rows, from.edges = nil, nil
-	return nil
-}
-
-// complete fills the edges of the group has, which is to be one with lacks, with the pairs that
-// other groups and lacks have, where the graph has none of these.
-func (a *agglomeration) complete(ctx context.Context, has, lacks int32) error {
-	one := &a.groups[has]
-	one.edges = slices.DeleteFunc(one.edges, func(k int32) bool { return a.edges[k].a < 0 })
-	for _, k := range one.edges {
-		e := &a.edges[k]
-		other := e.a ^ e.b ^ has
-		known, ok := a.known[pairOf(lacks, other)]
-		if e.count == 0 || ok && a.edges[known].count > 0 {
-			continue
-		}
-		if err := a.fill(ctx, e, lacks, other); err != nil {
-			return err
-		}
-		a.move(e)
-	}
-	return nil
-}
-
-// move puts an edge where its height belongs in the heap.
-func (a *agglomeration) move(e *edge) {
-	a.heap[e.at].height = e.height
-	heap.Fix(a, int(e.at))
-}
-
-// kill takes an edge out of the heap.
-func (a *agglomeration) kill(e *edge) {
-	heap.Remove(a, int(e.at))
-	e.a = -1
-}
-
-// label numbers the groups.
-func (a *agglomeration) label() {
-	a.out.Labels = make([]int, len(a.of))
-	number := make([]int, len(a.groups)) // 1 + number, 0 for none yet
-	for i, g := range a.of {
-		if number[g] == 0 {
-			a.out.Sizes = append(a.out.Sizes, len(a.groups[g].rows))
-			number[g] = len(a.out.Sizes)
-		}
-		a.out.Labels[i] = number[g] - 1
-	}
-}
-
-// Len, Less, Swap, Push and Pop are those of [heap.Interface]. Nothing is pushed.
-func (a *agglomeration) Len() int { return len(a.heap) }
-
-// Less orders edges by height, then by their smallest pairs of rows.
-func (a *agglomeration) Less(x, y int) bool {
-	if p, q := a.heap[x].height, a.heap[y].height; p != q {
-		return p < q
-	}
-	e, f := &a.edges[a.heap[x].edge], &a.edges[a.heap[y].edge]
-	return e.i < f.i || e.i == f.i && e.j < f.j
-}
-
-func (a *agglomeration) Swap(x, y int) {
-	a.heap[x], a.heap[y] = a.heap[y], a.heap[x]
-	a.edges[a.heap[x].edge].at, a.edges[a.heap[y].edge].at = int32(x), int32(y)
-}
-
-func (a *agglomeration) Push(any) {}
-
-func (a *agglomeration) Pop() any {
-	a.heap = a.heap[:len(a.heap)-1]
-	return nil
+	return int64(math.Floor(2 * (d.Values[i] / d.Width))), !math.IsNaN(d.Values[i])
 }

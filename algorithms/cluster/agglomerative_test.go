@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -22,7 +24,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-var linkages = []Linkage{AverageLinkage, CompleteLinkage, SingleLinkage}
+var linkages = []Linkage{AverageLinkage, CompleteLinkage, SingleLinkage, WardLinkage}
 
 // squares is the graph of n rows with the squares of these distances, negative ones left out.
 func squares(n int, distance func(i, j int) float64) *sparse.Matrix {
@@ -95,7 +97,7 @@ func byDefinition(g *sparse.Matrix, l *links.Set, p AgglomerativeParams) *Dendro
 					}
 				}
 				height := map[Linkage]float64{AverageLinkage: sum / float64(count), CompleteLinkage: most,
-					SingleLinkage: least}[p.Linkage]
+					SingleLinkage: least, WardLinkage: increase(p.Rows, x.rows, y.rows)}[p.Linkage]
 				if joined == 0 || p.Linkage == CompleteLinkage && count < len(x.rows)*len(y.rows) {
 					continue
 				}
@@ -135,6 +137,24 @@ func byDefinition(g *sparse.Matrix, l *links.Set, p AgglomerativeParams) *Dendro
 	return out
 }
 
+// increase is the root of twice what a merge adds to the squared distances of rows from the means
+// of their groups.
+func increase(rows blas.Matrix, x, y []int) float64 {
+	spread := func(list []int) (sum float64) {
+		for c := range rows.Cols {
+			mean := 0.0
+			for _, i := range list {
+				mean += rows.At(i, c) / float64(len(list))
+			}
+			for _, i := range list {
+				sum += (rows.At(i, c) - mean) * (rows.At(i, c) - mean)
+			}
+		}
+		return sum
+	}
+	return math.Sqrt(2 * max(0, spread(slices.Concat(x, y))-spread(x)-spread(y)))
+}
+
 // separate reports whether links or keys keep two groups of rows apart.
 func separate(x, y []int, l *links.Set, distinct []Distinct) bool {
 	for _, i := range x {
@@ -149,8 +169,16 @@ func separate(x, y []int, l *links.Set, distinct []Distinct) bool {
 
 func keptApart(i, j int, l *links.Set, distinct []Distinct) bool {
 	cannot := func(c links.Link) bool { return c.I == min(i, j) && c.J == max(i, j) }
-	key := func(d Distinct) bool { return d.Keys[i] >= 0 && d.Keys[i] == d.Keys[j] }
-	return slices.ContainsFunc(l.Cannot(), cannot) || slices.ContainsFunc(distinct, key)
+	return slices.ContainsFunc(l.Cannot(), cannot) ||
+		slices.ContainsFunc(distinct, func(d Distinct) bool { return alike(d, i, j) })
+}
+
+// alike reports whether a column keeps two rows apart.
+func alike(d Distinct, i, j int) bool {
+	if d.Width > 0 {
+		return math.Abs(d.Values[i]-d.Values[j]) < d.Width
+	}
+	return d.Keys[i] >= 0 && d.Keys[i] == d.Keys[j]
 }
 
 // checkReasons: the two rows of every forbidden merge are in its nodes, and may not be in one
@@ -176,8 +204,7 @@ func checkReasons(t testing.TB, r *Dendrogram, l *links.Set, distinct []Distinct
 	for _, f := range r.Forbidden {
 		ok := f.A < f.B && within(f.I, f.A) && within(f.J, f.B)
 		if f.Column >= 0 {
-			keys := distinct[f.Column].Keys
-			ok = ok && f.Line == 0 && keys[f.I] >= 0 && keys[f.I] == keys[f.J]
+			ok = ok && f.Line == 0 && alike(distinct[f.Column], f.I, f.J)
 		} else if line, found := lines[[2]int{min(f.I, f.J), max(f.I, f.J)}]; !found || line != f.Line {
 			ok = false
 		}
@@ -212,7 +239,7 @@ func problem(t testing.TB, rng *rand.Rand, n, count int, wrong float64) (*links.
 	}
 	distinct := make([]Distinct, rng.IntN(3))
 	for k := range distinct {
-		distinct[k] = Distinct{fmt.Sprintf("source %d", k), make([]int, n)}
+		distinct[k] = Distinct{Name: fmt.Sprintf("source %d", k), Keys: make([]int, n)}
 		for i := range n {
 			distinct[k].Keys[i] = i / classes // rows of one class have different keys
 			if wrong > 0 && rng.IntN(n) == 0 {
@@ -220,6 +247,20 @@ func problem(t testing.TB, rng *rand.Rand, n, count int, wrong float64) (*links.
 			}
 			if k == 1 && rng.IntN(2) == 0 {
 				distinct[k].Keys[i] = -1
+			}
+		}
+		if rng.IntN(3) == 0 { // the same as positions
+			d := &distinct[k]
+			if d.Width, d.Values = 0.75, make([]float64, n); wrong > 0 {
+				d.Width = 0.7 // whose multiples are rounded
+			}
+			for i, key := range d.Keys {
+				if d.Values[i] = d.Width*float64(key) - 2; key < 0 {
+					d.Values[i] = math.NaN()
+				}
+			}
+			if rng.IntN(2) == 0 {
+				d.Keys = nil
 			}
 		}
 	}
@@ -248,7 +289,7 @@ func TestAgglomerativeIsByDefinition(t *testing.T) {
 		}
 		g := squares(n, func(i, j int) float64 { return table[[2]int{i, j}] })
 		l, distinct := problem(t, rng, n, rng.IntN(n+3), 0.05)
-		for _, linkage := range linkages {
+		for _, linkage := range linkages[:3] { // Ward's is not of whole numbers
 			p := AgglomerativeParams{Linkage: linkage, Threshold: []float64{math.Inf(1), 4}[rng.IntN(2)],
 				Groups: rng.IntN(1 + min(3, l.NumComponents())), Distinct: distinct}
 			if rng.IntN(2) == 0 {
@@ -279,6 +320,61 @@ func TestAgglomerativeIsByDefinition(t *testing.T) {
 	}
 }
 
+// uniform draws rows between 0 and 1.
+func uniform(rng *rand.Rand, n, d int) blas.Matrix {
+	x := blas.NewMatrix(n, d)
+	for i := range n {
+		for c := range d {
+			x.Set(i, c, rng.Float64())
+		}
+	}
+	return x
+}
+
+// Ward's linkage merges what adds least to the sum of squares, on any graph and under links.
+func TestWardIsByDefinition(t *testing.T) {
+	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(70, 10))
+	merges, forbidden := 0, 0
+	problems := drawstest.Count(300, 3000)
+	for range problems {
+		n := 1 + rng.IntN(12)
+		x := uniform(rng, n, 1+rng.IntN(3))
+		gaps := float64(rng.IntN(2)) * rng.Float64()
+		table := map[[2]int]float64{}
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				if table[[2]int{i, j}] = rng.Float64(); rng.Float64() < gaps {
+					table[[2]int{i, j}] = -1
+				}
+			}
+		}
+		g := squares(n, func(i, j int) float64 { return table[[2]int{i, j}] })
+		l, distinct := problem(t, rng, n, rng.IntN(n+3), 0)
+		p := AgglomerativeParams{Linkage: WardLinkage, Threshold: []float64{math.Inf(1), 0.5}[rng.IntN(2)],
+			Distinct: distinct, Rows: x}
+		got, err := Agglomerative(context.Background(), eng, g, l, p)
+		if err != nil {
+			checkContradiction(t, err, l, distinct)
+			continue
+		}
+		want := byDefinition(g, l, p)
+		if !slices.Equal(got.Labels, want.Labels) || len(got.Merges) != len(want.Merges) ||
+			len(got.Forbidden) != len(want.Forbidden) {
+			t.Fatalf("%d rows, links %v %v:\ngot  %+v\nwant %+v", n, l.Must(), l.Cannot(), got, want)
+		}
+		for m, one := range want.Merges {
+			if is := got.Merges[m]; is.A != one.A || is.B != one.B || is.Size != one.Size ||
+				math.Abs(is.Height-one.Height) > 1e-7 {
+				t.Fatalf("merge %d is %+v, want %+v", m, is, one)
+			}
+		}
+		merges, forbidden = merges+len(got.Merges), forbidden+len(got.Forbidden)
+	}
+	if merges < 2*problems || 3*forbidden < problems {
+		t.Errorf("%d merges, %d forbidden: the problems are too easy", merges, forbidden)
+	}
+}
+
 // checkContradiction: the error names two rows that may not be in one group, and must-links that
 // lead from one to the other.
 func checkContradiction(t testing.TB, err error, l *links.Set, distinct []Distinct) {
@@ -292,7 +388,8 @@ func checkContradiction(t testing.TB, err error, l *links.Set, distinct []Distin
 	} else if e, ok := errors.AsType[*DistinctError](err); ok {
 		conflict = e.Conflict
 		bad = !slices.ContainsFunc(distinct, func(d Distinct) bool {
-			return d.Name == e.Column && d.Keys[conflict.Link.I] == e.Key && d.Keys[conflict.Link.J] == e.Key
+			return d.Name == e.Column && d.Width == e.Width && alike(d, conflict.Link.I, conflict.Link.J) &&
+				(d.Width > 0 || d.Keys[conflict.Link.I] == e.Key)
 		})
 	}
 	at := conflict.Link.I
@@ -317,8 +414,8 @@ func TestAgglomerativeKeepsAllLinks(t *testing.T) {
 		n := 2 + rng.IntN(1+min(2000, 2*k))
 		l, distinct := problem(t, rng, n, rng.IntN(1+min(4000, 4*n)), []float64{0, 0, 0.001}[rng.IntN(3)])
 		g := randomGraph(rng, n, 5)
-		p := AgglomerativeParams{Linkage: linkages[k%3], Threshold: []float64{math.Inf(1), 0.5}[rng.IntN(2)],
-			Distinct: distinct}
+		p := AgglomerativeParams{Linkage: linkages[k%4], Threshold: []float64{math.Inf(1), 0.5}[rng.IntN(2)],
+			Distinct: distinct, Rows: uniform(rng, n, 2)}
 		r, err := Agglomerative(context.Background(), eng, g, l, p)
 		component := plainComponents(n, l.Must())
 		if got := contradicts(component, l, distinct); got != (err != nil) {
@@ -401,6 +498,20 @@ func contradicts(labels []int, l *links.Set, distinct []Distinct) bool {
 		}
 	}
 	for _, d := range distinct {
+		if d.Width > 0 {
+			order, last := make([]int, len(labels)), map[int]int{}
+			for i := range order {
+				order[i] = i
+			}
+			slices.SortFunc(order, func(i, j int) int { return cmp.Compare(d.Values[i], d.Values[j]) })
+			for _, i := range order {
+				if j, ok := last[labels[i]]; ok && alike(d, i, j) {
+					return true
+				}
+				last[labels[i]] = i
+			}
+			continue
+		}
 		seen := map[[2]int]bool{}
 		for i, key := range d.Keys {
 			if at := [2]int{labels[i], key}; key >= 0 && seen[at] {
@@ -490,6 +601,13 @@ func lanceWilliams(d [][]float64, linkage Linkage) (heights []float64) {
 			if k == x || k == y {
 				continue
 			}
+			if linkage == WardLinkage {
+				all := size[x] + size[y] + size[k]
+				d[x][k] = math.Sqrt(((size[x]+size[k])*d[x][k]*d[x][k] + (size[y]+size[k])*d[y][k]*d[y][k] -
+					size[k]*d[x][y]*d[x][y]) / all)
+				d[k][x] = d[x][k]
+				continue
+			}
 			a, b, c := size[x]/(size[x]+size[y]), size[y]/(size[x]+size[y]), 0.0
 			if linkage == CompleteLinkage {
 				a, b, c = 0.5, 0.5, 0.5
@@ -522,7 +640,8 @@ func TestAgglomerativeIsLanceWilliams(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, err := Agglomerative(context.Background(), eng, g, nil,
-				AgglomerativeParams{Linkage: linkage, Threshold: math.Inf(1)})
+				AgglomerativeParams{Linkage: linkage, Threshold: math.Inf(1),
+					Rows: blas.MatrixOf(x.N, x.D, x.Data)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -576,7 +695,8 @@ func TestAgglomerativeOfPermutedRows(t *testing.T) {
 	for draw := range drawstest.Count(30, 300) {
 		l, distinct := problem(t, rng, n, 200, 0)
 		g := randomGraph(rng, n, 6)
-		p := AgglomerativeParams{Linkage: linkages[draw%3], Threshold: 0.7, Distinct: distinct}
+		p := AgglomerativeParams{Linkage: linkages[draw%4], Threshold: 0.7, Distinct: distinct,
+			Rows: uniform(rng, n, 5)}
 		want, err := Agglomerative(context.Background(), eng, g, l, p)
 		if err != nil {
 			t.Fatal(err)
@@ -591,10 +711,19 @@ func TestAgglomerativeOfPermutedRows(t *testing.T) {
 			moved = append(moved, one)
 		}
 		p.Distinct = slices.Clone(distinct)
+		rows := p.Rows
+		p.Rows = blas.NewMatrix(n, rows.Cols)
+		for i, at := range place {
+			copy(p.Rows.Row(at), rows.Row(i))
+		}
 		for k, d := range distinct {
-			p.Distinct[k].Keys = make([]int, n)
-			for i, key := range d.Keys {
-				p.Distinct[k].Keys[place[i]] = key
+			p.Distinct[k].Keys, p.Distinct[k].Values = make([]int, n), make([]float64, n)
+			for i, at := range place {
+				if d.Width > 0 {
+					p.Distinct[k].Values[at] = d.Values[i]
+				} else {
+					p.Distinct[k].Keys[at] = d.Keys[i]
+				}
 			}
 		}
 		set := enginetest.Links(t, n, moved)
@@ -653,18 +782,34 @@ func TestAgglomerativeErrors(t *testing.T) {
 			want: &fault.DataError{}, text: `row 0, column "2": weight NaN: want a finite number >= 0`},
 		"not symmetric": {change: func(g *sparse.Matrix) *sparse.Matrix { g.Val[1] = 7; return g },
 			want: &fault.DataError{}},
-		"linkage": {params: AgglomerativeParams{Linkage: "ward"}, want: &fault.ParamError{},
-			text: `linkage is "ward": want one of average, complete, single`},
+		"linkage": {params: AgglomerativeParams{Linkage: "median"}, want: &fault.ParamError{},
+			text: `linkage is "median": want one of average, complete, single, ward`},
+		"no coordinates": {params: AgglomerativeParams{Linkage: WardLinkage}, want: &fault.ShapeError{}},
+		"no finite coordinates": {params: AgglomerativeParams{Linkage: WardLinkage,
+			Rows: blas.MatrixOf(4, 1, []float64{1, 2, math.NaN(), 3})}, want: &fault.DataError{}},
+		"width": {params: AgglomerativeParams{Distinct: []Distinct{{Name: "at", Width: -1}}},
+			want: &fault.ParamError{}, text: `width of the column "at" is -1: want a number > 0, or 0 for keys`},
+		"too few values": {params: AgglomerativeParams{
+			Distinct: []Distinct{{Width: 1, Keys: make([]int, 4)}}},
+			want: &fault.ShapeError{}},
+		"infinite value": {params: AgglomerativeParams{Distinct: []Distinct{{Name: "at", Width: 1,
+			Values: []float64{1, math.Inf(-1), 2, 3}}}}, want: &fault.DataError{},
+			text: `row 1, column "at": value -Inf: want a number of size below 2^50 times the width 1`},
+		"near values": {params: AgglomerativeParams{Distinct: []Distinct{{Name: "at", Width: 2,
+			Values: []float64{1.5, 9, math.NaN(), 3}}}}, links: set(4, must(0, 1), must(1, 3)),
+			want: &DistinctError{}, text: `rows 0 and 3 differ by less than 2 in the column "at", as no rows of a ` +
+				`group do, but the must-links 0-1, 1-3 join them`},
 		"threshold": {params: AgglomerativeParams{Threshold: math.NaN()}, want: &fault.ParamError{}},
 		"groups":    {params: AgglomerativeParams{Groups: -1}, want: &fault.ParamError{}},
 		"more groups than components": {params: AgglomerativeParams{Groups: 4}, links: set(4, must(0, 1)),
 			want: &fault.ParamError{}},
 		"other rows": {links: set(5), want: &fault.ShapeError{}},
-		"keys": {params: AgglomerativeParams{Distinct: []Distinct{{"id", []int{1, 2}}}},
+		"keys": {params: AgglomerativeParams{Distinct: []Distinct{{Name: "id", Keys: []int{1, 2}}}},
 			want: &fault.ShapeError{}},
 		"cannot": {links: set(4, must(0, 1), must(1, 3), links.NewLink(0, 3, links.Cannot)),
 			want: &links.ConflictError{}},
-		"equal keys": {params: AgglomerativeParams{Distinct: []Distinct{{"source", []int{5, 1, 5, 5}}}},
+		"equal keys": {params: AgglomerativeParams{
+			Distinct: []Distinct{{Name: "source", Keys: []int{5, 1, 5, 5}}}},
 			links: set(4, must(0, 1), must(1, 3)), want: &DistinctError{},
 			text: `rows 0 and 3 have the same key 5 in the column "source", at most one row of which is in a ` +
 				`group, but the must-links 0-1, 1-3 join them`},
@@ -690,8 +835,8 @@ func TestAgglomerativeErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Agglomerative(context.Background(), eng, good(), chunklet,
-		AgglomerativeParams{Distinct: []Distinct{{"source", []int{1, 1, 2, 1}}}})
-	checkContradiction(t, err, chunklet, []Distinct{{"source", []int{1, 1, 2, 1}}})
+		AgglomerativeParams{Distinct: []Distinct{{Name: "source", Keys: []int{1, 1, 2, 1}}}})
+	checkContradiction(t, err, chunklet, []Distinct{{Name: "source", Keys: []int{1, 1, 2, 1}}})
 
 	small := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: 1000})
 	if _, err := Agglomerative(context.Background(), small, good(), nil, AgglomerativeParams{}); err == nil {
@@ -813,13 +958,33 @@ func FuzzAgglomerative(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p := AgglomerativeParams{Linkage: linkages[(next()&255)%3], Threshold: value(), Groups: next() % 3,
-			Distinct: []Distinct{{"key", make([]int, n)}}}
+		p := AgglomerativeParams{Linkage: linkages[(next()&255)%4], Threshold: value(), Groups: next() % 3,
+			Distinct: []Distinct{{Name: "key", Keys: make([]int, n)}}}
+		if next()&1 == 0 {
+			at := Distinct{Name: "at", Width: value(), Keys: p.Distinct[0].Keys, Values: make([]float64, n)}
+			for i := range at.Values {
+				at.Values[i] = value()
+			}
+			p.Distinct = append(p.Distinct, at)
+		}
+		if p.Rows = blas.NewMatrix(n, 2); p.Linkage == WardLinkage {
+			for i := range n {
+				p.Rows.Set(i, next()&1, value())
+			}
+		}
 		if far := value(); next()&1 == 0 {
 			p.Distance = func(int, int) float64 { return far }
 		}
 		for i := range n {
 			p.Distinct[0].Keys[i] = next() % 8
+		}
+		d, err := Density(context.Background(), eng, g, l, DensityParams{MinSize: 2 + next()&3,
+			CoreSize: next() & 3, Threshold: float64(next() & 7), Distinct: p.Distinct})
+		if err != nil && !fault.IsInput(err) {
+			t.Fatalf("%T %v", err, err)
+		}
+		if err == nil && !satisfies(d.Labels, l.Must()) {
+			t.Fatalf("density: labels %v, links %v", d.Labels, list)
 		}
 		r, err := Agglomerative(context.Background(), eng, g, l, p)
 		if err != nil {
@@ -853,7 +1018,8 @@ func BenchmarkAgglomerative(b *testing.B) {
 		l, distinct := problem(b, rng, n, n/10, 0)
 		for _, linkage := range linkages {
 			for name, set := range map[string]*links.Set{"": nil, "-links": l} {
-				p := AgglomerativeParams{Linkage: linkage, Threshold: math.Inf(1)}
+				p := AgglomerativeParams{Linkage: linkage, Threshold: math.Inf(1),
+					Rows: blas.MatrixOf(x.N, x.D, x.Data)}
 				if set != nil {
 					p.Distinct = distinct
 				}

@@ -73,6 +73,10 @@ func TestStoppedAnywhere(t *testing.T) {
 				}
 				cancels++
 			}
+			cancels += enginetest.FailEverywhere(t, name, 200, func(ctx context.Context) error {
+				_, err := run(ctx, nil)
+				return err
+			}, "(*coloring).improve")
 			for at := 1; at < reports; at++ { // after the last report there is nothing to stop
 				ctx, cancel := context.WithCancel(context.Background())
 				seen := 0

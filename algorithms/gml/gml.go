@@ -63,6 +63,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
@@ -220,6 +221,9 @@ const (
 	// [r, r], of the spectral prior, lower triangle; not in files of earlier versions
 	tensorFactor = "gml.factor"
 )
+
+// Links returns the links that the model was fitted on, nil if it does not store them.
+func (m *Model) Links() *links.Set { return m.warm.Known() }
 
 // Residual returns the largest residual of the conditions of the optimum for the last prior.
 func (m *Model) Residual() float64 { return m.about.Residual }

@@ -148,6 +148,9 @@ type Model struct {
 
 var _ algorithms.Linker = (*Model)(nil)
 
+// Links returns the links that the model was fitted on.
+func (m *Model) Links() *links.Set { return m.links }
+
 // Spectrum returns copies of the eigenvalues mu of the landmarks' centered kernel matrix, in
 // descending order, of the weights beta, and of D.
 func (m *Model) Spectrum() (mu, beta, d []float64) {

@@ -20,6 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/panics"
 	"github.com/mustlink/mustlink/solvers/landmarks"
 )
 
@@ -660,4 +661,23 @@ func BenchmarkFit(b *testing.B) {
 			})
 		}
 	}
+}
+
+// TestTogether: a model as read from a file answers goroutines at the same time as it answers one.
+func TestTogether(t *testing.T) {
+	x, set := blobs(t, 60, 25)
+	fresh, _ := blobs(t, 30, 5)
+	eng := enginetest.New(t, 1)
+	m := fit(t, eng, x, set, "rbf:sigma=1", nil)
+	want, err := m.Embed(t.Context(), eng, fresh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := enginetest.Reread(t, m, kbeta.Decode)
+	panics.Run(4, func() {
+		got, err := again.Embed(t.Context(), eng, fresh)
+		if err != nil || !slices.Equal(got.Clone().Data, want.Clone().Data) {
+			t.Errorf("another embedding, error %v", err)
+		}
+	})
 }

@@ -434,3 +434,15 @@ func TestCancelAndProgress(t *testing.T) {
 		t.Errorf("error %v after a cancel", err)
 	}
 }
+
+// What fails anywhere is the error, or makes the fit of a method fail, which is then left out.
+func TestFailing(t *testing.T) {
+	x, labels := groups(30, 1)
+	set, _ := planted(t, labels, 20, 0, 1)
+	o := options(t, "itml")
+	o.Folds = 2
+	enginetest.FailEverywhere(t, "itml", 200, func(ctx context.Context) error {
+		_, err := labelnoise.Rank(ctx, enginetest.New(t, 1), x, set, o)
+		return err
+	}, "(*ranking).measure < labelnoise.(*ranking).runRound")
+}

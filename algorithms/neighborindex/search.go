@@ -100,6 +100,39 @@ func (s *Searcher) pack(ctx context.Context) error {
 	})
 }
 
+// Among returns the k nearest other rows of each row, as [neighbors.Search] does, with a share
+// recall < 1 of the exact ones: by an index of usual size, which is built with seed 1.
+//
+// Errors, cost and memory are those of [Build], [Index.Probes], [Index.Open] and [Searcher.Search].
+func Among(ctx context.Context, eng *engine.Engine, rows blas.Matrix, k int,
+	recall float64) (index []int32, dist2 []float64, err error) {
+	x, err := Build(ctx, eng, rows, Source{}, Options{Neighbors: k, Seed: 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	probes, err := x.Probes(recall)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := x.Open(ctx, eng, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	if index, dist2, err = s.Search(ctx, rows, k+1, probes); err != nil {
+		return nil, nil, err
+	}
+	for i := range rows.Rows { // without the row itself, or the last one
+		to, from, skipped := i*k, i*(k+1), 0
+		for r := range k {
+			if index[from+r] == int32(i) {
+				skipped = 1
+			}
+			index[to+r], dist2[to+r] = index[from+r+skipped], dist2[from+r+skipped]
+		}
+	}
+	return index[:rows.Rows*k], dist2[:rows.Rows*k], nil
+}
+
 // batchRows is the number of queries that are searched at a time: the more there are, the more
 // visit a cell together.
 const batchRows = 1 << 14

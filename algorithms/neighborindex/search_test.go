@@ -3,6 +3,7 @@ package neighborindex
 import (
 	"cmp"
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -164,5 +166,45 @@ func TestCellsWithFewRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantSearch(t, s, rows, k, 1, index, dist2)
+	}
+}
+
+// Among finds the wanted share of the nearest other rows, at their distances, and never the row.
+func TestAmong(t *testing.T) {
+	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(70, 30))
+	const n, k = 3000, 7
+	x := blas.NewMatrix(n, 4)
+	for i := range n {
+		for c := range x.Cols {
+			x.Set(i, c, float64(rng.IntN(12))) // some rows are equal
+		}
+	}
+	index, squared, err := Among(t.Context(), eng, x, k, 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, exact, err := neighbors.Search(t.Context(), eng, x, x, k, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for i := range n {
+		for r := range k {
+			at, j := i*k+r, int(index[i*k+r])
+			if j == i || squared[at] != enginetest.SquaredDistance(x.Row(i), x.Row(j)) {
+				t.Fatalf("row %d has neighbor %d at %v", i, j, squared[at])
+			}
+			if squared[at] <= exact[i*k+k-1] {
+				found++
+			}
+		}
+	}
+	if recall := float64(found) / (n * k); recall < 0.88 || recall == 1 {
+		t.Errorf("recall %v, want about 0.9", recall)
+	}
+	for _, recall := range []float64{0, math.NaN()} {
+		if _, _, err := Among(t.Context(), eng, x, k, recall); !fault.IsInput(err) {
+			t.Errorf("recall %v: error %v", recall, err)
+		}
 	}
 }

@@ -56,7 +56,8 @@ func DefaultOptions() Options {
 // Trial is a candidate with its scores.
 type Trial struct {
 	Candidate Candidate `json:"candidate"`
-	// Scores are the scores of the folds on which the candidate was fitted, in their order.
+	// Scores are those of the folds on which the candidate was fitted, in their order, up to the first
+	// fold on which it failed.
 	Scores  []float64 `json:"scores"`
 	Mean    float64   `json:"mean"` // weighted by the links of the folds; 0 for a candidate that failed
 	SD      float64   `json:"sd"`   // of the scores, divisor n - 1; 0 for one score
@@ -339,7 +340,9 @@ func (s *search) add(i int, o outcome) {
 	t := &s.trials[i]
 	t.Seconds += o.seconds
 	if o.err == nil {
-		t.add(s.evaluator, o.score)
+		if t.Error == "" { // or the figures would not be those of the first folds
+			t.add(s.evaluator, o.score)
+		}
 		return
 	}
 	if s.first == nil {

@@ -135,3 +135,20 @@ func TestPrices(t *testing.T) {
 		}
 	}
 }
+
+// What fails anywhere is the error of the selection, or of the candidate that it happens to. A
+// candidate that fails on one fold only has no scores of later folds.
+func TestFailingLooks(t *testing.T) {
+	x, _, set := rings(t)
+	o := DefaultOptions()
+	o.Candidates = candidates("rca", "krca")
+	enginetest.FailEverywhere(t, "select", 60, func(ctx context.Context) error {
+		got, err := Select(ctx, enginetest.New(t, 1), x, set, o)
+		if err == nil && slices.ContainsFunc(got.Trials, func(trial Trial) bool {
+			return strings.Contains(trial.Error, enginetest.ErrBroken.Error())
+		}) {
+			return enginetest.ErrBroken
+		}
+		return err
+	}, "krca.(*metric).solve", "krca.(*metric).scaleResidual") // see algorithms/catalog
+}

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -19,15 +20,36 @@ import (
 type Options struct {
 	// Folds is the number of parts that the linked rows are dealt into; every part is held out of
 	// one fit. 1 means one fit without the first of the usual parts, five or three, and 0 as many
-	// of the usual fits as take no more than Budget.
+	// of the usual fits as take no more than Budget. There are at most [MaxFolds].
 	Folds    int
 	Budget   time.Duration // of the fits with Folds 0; 0 means ten seconds
 	Seed     uint64
 	Progress algorithms.ProgressFunc // counts the fits
 }
 
+// MaxFolds is the largest number of parts: each takes a fit.
+const MaxFolds = 1000
+
+// Stage is the stage of progress that counts the fits of [Assess].
+const Stage = "verdict"
+
 // usualBudget is the time that people wait for a verdict that they did not ask for.
 const usualBudget = 10 * time.Second
+
+// Fits returns about how many fits of all rows, which take so long each, take as long as those that
+// [Assess] makes.
+func (o Options) Fits(each time.Duration) float64 {
+	const few, all = 1 - 1./usualParts, usualParts - 1
+	switch {
+	case o.Folds == 1:
+		return few
+	case o.Folds > 1:
+		return float64(o.Folds - 1)
+	}
+	return min(all, max(few, float64(o.budget())/float64(max(1, each))))
+}
+
+func (o Options) budget() time.Duration { return cmp.Or(o.Budget, usualBudget) }
 
 // Assess fits the method without some of the linked rows and measures how well its metric ranks the
 // links between these rows and those of the fit, in comparison with x as it is. Parameters of the
@@ -73,6 +95,8 @@ type assessment struct {
 	start    time.Time
 	fits     int // that begin at most
 	done     int
+	rounds   int // of as many fits
+	round    int // from 0
 	failed   int
 	failure  error
 	// part returns the part of the links of a fit that it learns from, nil for all.
@@ -87,14 +111,15 @@ func newAssessment(ctx context.Context, eng *engine.Engine, l algorithms.Learner
 	case set.N() != x.Len():
 		return nil, nil, &fault.ShapeError{What: "number of points of the links", Got: set.N(),
 			Want: fmt.Sprintf("%d, as there are points", x.Len())}
-	case o.Folds < 0:
-		return nil, nil, &fault.ParamError{Param: "folds", Value: o.Folds, Want: "a number >= 0"}
+	case o.Folds < 0 || o.Folds > MaxFolds:
+		return nil, nil, &fault.ParamError{Param: "folds", Value: o.Folds,
+			Want: fmt.Sprintf("a number >= 0 and <= %d", MaxFolds)}
 	}
 	parts := o.Folds
 	if parts == 1 {
 		parts = 0
 	}
-	a := &assessment{eng: eng, learner: l, x: x, set: set, o: o, start: time.Now()}
+	a := &assessment{eng: eng, learner: l, x: x, set: set, o: o, start: time.Now(), rounds: 1}
 	err := eng.Check("list of all links", 2*set.Bytes(), "use fewer links, or no verdict")
 	if err == nil {
 		a.division, err = Divide(set, parts, o.Seed)
@@ -177,12 +202,10 @@ func (a *assessment) run(ctx context.Context) error {
 	}
 	to := a.fits
 	if a.o.Folds == 0 {
-		budget := a.o.Budget
-		if budget == 0 {
-			budget = usualBudget
-		}
+		budget := a.o.budget()
 		each := max(time.Since(a.start)/time.Duration(few), 1)
 		to = min(to, few+int(max(0, (budget-time.Since(a.start))/each)))
+		a.fits = to
 	}
 	return a.without(ctx, few, to)
 }
@@ -221,9 +244,12 @@ func (a *assessment) without(ctx context.Context, from, to int) error {
 }
 
 func (a *assessment) report() {
-	a.o.Progress.Report(algorithms.Progress{Stage: "verdict", Done: a.done, Total: a.fits,
-		Objective: math.NaN(),
-		Residual:  math.NaN(), Elapsed: time.Since(a.start)})
+	stage := Stage
+	if a.rounds > 1 {
+		stage = "learning curve"
+	}
+	a.o.Progress.Report(algorithms.Progress{Stage: stage, Done: a.round*a.fits + a.done,
+		Total: a.rounds * a.fits, Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(a.start)})
 }
 
 // jobs returns the fits without the folds; one that cannot begin is empty, with its error in

@@ -134,6 +134,22 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// What fails anywhere is the error, or that of a fit that the verdict counts as failed.
+func TestFailing(t *testing.T) {
+	x, labels, _ := enginetest.Rings(t, 40, 5, 3)
+	set := enginetest.Drawn(t, labels, 40, 40, 4)
+	for _, method := range []string{"krca", "itml"} {
+		enginetest.FailEverywhere(t, method, 200, func(ctx context.Context) error {
+			v, err := verdict.Assess(ctx, enginetest.New(t, 1), learner(t, method), x, set,
+				verdict.Options{Folds: 2})
+			if err == nil && (v.Failed == 1 || strings.Contains(v.Missing, enginetest.ErrBroken.Error())) {
+				return enginetest.ErrBroken
+			}
+			return err
+		})
+	}
+}
+
 // Wrong input and the end of the context are errors.
 func TestErrors(t *testing.T) {
 	x, labels, _ := enginetest.Rings(t, 40, 5, 3)

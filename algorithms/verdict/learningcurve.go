@@ -3,7 +3,6 @@ package verdict
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -70,7 +69,7 @@ func Grow(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x point
 	if v != nil {
 		return &Curve{Missing: v.Missing}, nil
 	}
-	whole.partners = false
+	whole.partners, whole.rounds = false, steps
 	if err := whole.run(ctx); err != nil { // all links first: how many folds there is time for
 		return nil, err
 	}
@@ -87,13 +86,11 @@ func Grow(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x point
 // step adds the figures of fits to one of so many parts of the links, on the folds
 // that whole used.
 func (c *Curve) step(ctx context.Context, whole *assessment, of int, seed uint64) error {
-	whole.o.Progress.Report(algorithms.Progress{Stage: "learning curve", Done: len(c.Steps), Total: steps,
-		Objective: math.NaN(), Residual: math.NaN()})
 	now := *whole
 	learned := 0
 	if of > 1 {
 		now.part = func(set *links.Set) (*links.Set, error) { return some(set, of, seed) }
-		now.learned, now.done, now.failed, now.o.Progress = make([]figures, len(whole.learned)), 0, 0, nil
+		now.learned, now.done, now.failed, now.round = make([]figures, len(whole.learned)), 0, 0, len(c.Steps)
 		if err := now.without(ctx, 0, whole.done); err != nil {
 			return err
 		}

@@ -46,9 +46,11 @@ func TestReasonOfFewLinks(t *testing.T) {
 	}{
 		{Verdict{Must: 3, Cannot: 100}, "only 3 must-links and 100 cannot-links judge"},
 		{Verdict{Must: 100, Cannot: 3}, "only 100 must-links and 3 cannot-links judge"},
+		{Verdict{Must: 3, Cannot: 3, Fits: 4, Failed: 1, Parts: 5}, "judge: more links decide"},
+		{Verdict{Must: 3, Cannot: 3, Fits: 3, Failed: 1, Parts: 5}, "more links, or all folds, decide"},
 		{Verdict{Must: few, Cannot: few}, ""},
 		{Verdict{Must: few, Alone: true}, ""},
-		{Verdict{Must: few - 1, Alone: true}, "only 59 must-links"},
+		{Verdict{Must: few - 1, Alone: true}, "only 59 must-links judge"},
 	} {
 		c.v.AUC, c.v.Raw = .8, .8
 		a := &assessment{learner: methodName("rca"), x: x, division: &Division{Alone: c.v.Alone}}

@@ -127,13 +127,9 @@ func (v *Verdict) Details() []string {
 	if v.Missing != "" {
 		return nil
 	}
-	links := fmt.Sprintf("%d must-links and %d cannot-links", v.Must, v.Cannot)
-	if v.Alone {
-		links = fmt.Sprintf("%d must-links", v.Must)
-	}
 	line := fmt.Sprintf("judged on %s of %d new rows by %d of %d fits, each without one of %d parts of the "+
 		"linked rows",
-		links, v.Rows, v.Fits, v.Parts, v.Parts)
+		v.links(), v.Rows, v.Fits, v.Parts, v.Parts)
 	if v.Fits+v.Failed < v.Parts {
 		line += fmt.Sprintf("; all %d fits would find smaller gains", v.Parts)
 	}
@@ -156,6 +152,14 @@ func (v *Verdict) Details() []string {
 		out = append(out, fmt.Sprintf("a gain below %.2f would usually be missed", v.Detectable()))
 	}
 	return out
+}
+
+// links counts those that judge.
+func (v *Verdict) links() string {
+	if v.Alone {
+		return fmt.Sprintf("%d must-links", v.Must)
+	}
+	return fmt.Sprintf("%d must-links and %d cannot-links", v.Must, v.Cannot)
 }
 
 // Validate returns an error for a verdict of a file that no fit can have made. A verdict of
@@ -216,19 +220,24 @@ func (a *assessment) reasons(v *Verdict) []string {
 		}
 	}
 	inside, gap := a.insideGap()
-	rarer := min(v.Must, v.Cannot)
+	rarer, folds, gml := min(v.Must, v.Cannot), "", ", or the method gml"
 	if v.Alone {
 		rarer = v.Must
 	}
+	if v.Fits+v.Failed < v.Parts {
+		folds = ", or all folds,"
+	}
+	if a.learner.Method() == "gml" {
+		gml = ""
+	}
 	add(v.Raw >= nearOne, "distances without learning rank links nearly right already (AUC %.2f): there is "+
 		"little to learn", shown(v.Raw))
-	add(rarer < few, "only %d must-links and %d cannot-links judge: more links, or all folds, decide", v.Must,
-		v.Cannot)
+	add(rarer < few, "only %s judge: more links%s decide", v.links(), folds)
 	add(max(v.AUC, v.Raw) < nearHalf,
 		"neither distance tells links apart: the features may not show what the links mean, or many links "+
 			"may be wrong; check the links, add or drop features, try another kernel")
 	add(gap > overfit, "the fit learns its own links (AUC %.2f) better than what they have in common with "+
-		"others: more links, fewer features, or the method gml", inside)
+		"others: more links, fewer features%s", inside, gml)
 	add(true, "some links may be mislabeled: look at those that other links contradict")
 	add(!slices.Contains([]string{"blend", "adapt"}, a.learner.Method()) && v.Cannot > 0, "the method may not suit these points: let the fit "+
 		"choose it, or search")

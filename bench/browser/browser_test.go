@@ -440,8 +440,8 @@ func BenchmarkPage(b *testing.B) {
 }
 
 // TestOrder: the verdict comes first, then the points and the columns, then the violated links,
-// whose rows are shown side by side on request. Scores on training rows are folded, except in
-// print.
+// with the rows of the worst or a chosen one side by side. Scores on training rows are folded,
+// except in print.
 func TestOrder(t *testing.T) {
 	r := viewtest.Sample(40)
 	r.Scores.Fold = true
@@ -457,11 +457,14 @@ func TestOrder(t *testing.T) {
 		}
 		at = next
 	}
-	b.do(t, chromedp.Evaluate(`document.querySelector("#suspects tbody tr").click()`, nil))
 	rows := value[[]string](t, b, `[...document.querySelectorAll("#both tbody th")].map(e => e.textContent)`)
 	names := value[[]string](t, b, `[...document.querySelectorAll("#both thead th")].map(e => e.textContent)`)
 	if len(rows) != len(r.Points.Features) || len(names) != 3 || names[1] == names[2] {
-		t.Errorf("the rows of a link have the columns %q, titled %q", rows, names)
+		t.Errorf("the rows of the worst link have the columns %q, titled %q", rows, names)
+	}
+	b.do(t, chromedp.Evaluate(`[...document.querySelectorAll("#suspects tbody tr")].at(-1).click()`, nil))
+	if other := value[[]string](t, b, `[...document.querySelectorAll("#both thead th")].map(e => e.textContent)`); slices.Equal(other, names) {
+		t.Errorf("a click shows %q again", other)
 	}
 	const folded = `!document.querySelector("details").open`
 	if !value[bool](t, b, folded) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink/bench/docpage"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/engine"
@@ -24,6 +25,7 @@ import (
 const (
 	reproductionPage = "reproduction.md"
 	resultsFolder    = "results"
+	detailsFolder    = "papers" // in that of results
 	stateFile        = "state.jsonl"
 )
 
@@ -191,12 +193,11 @@ func (r *allRun) path(name, extension string) string {
 
 // write writes the files of an entry, the numbers last, since they mark it as finished.
 func (r *allRun) write(name string, begin time.Time, p product) error {
-	for _, extension := range []string{".md", ".svg", ".json"} {
+	for _, extension := range []string{".svg", ".md", ".json"} {
 		if extension == ".svg" && p.panels == nil {
 			continue
 		}
-		path := r.path(name, extension)
-		if err := r.WriteFile(path, func(w io.Writer) error { return p.encode(w, path) }); err != nil {
+		if err := p.writeFile(r.app, r.path(name, extension)); err != nil {
 			return err
 		}
 	}
@@ -214,9 +215,22 @@ func (r *allRun) finish() error {
 	}
 	command += fmt.Sprintf(" --seed %d", r.p.seed)
 	page := filepath.Join(r.p.out, reproductionPage)
-	if err := r.WriteText(page,
-		paper.Reproduction(r.entries, r.numbers, resultsFolder, command)); err != nil {
+	short, details, err := docpage.Details(paper.Reproduction(r.entries, r.numbers, resultsFolder, command),
+		resultsFolder+"/"+detailsFolder)
+	if err != nil {
 		return err
+	}
+	if err := r.WriteText(page, short); err != nil {
+		return err
+	}
+	folder := filepath.Join(r.p.out, resultsFolder, detailsFolder)
+	if err := session.MakeFolder(folder); err != nil {
+		return err
+	}
+	for name, text := range details {
+		if err := r.WriteText(filepath.Join(folder, name), string(text)); err != nil {
+			return err
+		}
 	}
 	own, rivals := paper.Count(r.entries, paper.Own), paper.Count(r.entries, paper.Rival)
 	report := struct {

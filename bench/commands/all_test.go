@@ -54,7 +54,8 @@ func TestAll(t *testing.T) {
 		if trials != 7 || drawings != 1 {
 			t.Errorf("run %d: %d trials and %d drawings: want 7 and 1, %s", run, trials, drawings, want)
 		}
-		page := clitest.Read(t, dir, reproductionPage)
+		page := clitest.Read(t, dir, reproductionPage) +
+			clitest.Read(t, filepath.Join(dir, resultsFolder, detailsFolder), "figures.csv")
 		for _, words := range []string{"| tsang-1 | none | 3 |", "data not available (no.csv)", "It is one.",
 			"--quick"} {
 			if !strings.Contains(page, words) {

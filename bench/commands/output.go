@@ -3,7 +3,11 @@ package commands
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 
+	"github.com/mustlink/mustlink/bench/docpage"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/view"
@@ -36,13 +40,38 @@ func (p product) write(a *app, out string) error {
 		// print reports the error of w
 		return a.Print(p.numbers, func(w io.Writer) { _, _ = io.WriteString(w, p.text) })
 	}
-	if err := a.WriteFile(out, func(w io.Writer) error { return p.encode(w, out) }); err != nil {
+	if err := p.writeFile(a, out); err != nil {
 		return err
 	}
 	if p.summary == nil {
 		p.summary = func(w io.Writer) { fmt.Fprintf(w, "written to %s\n", out) }
 	}
 	return a.Summarize(out, p.numbers, p.summary)
+}
+
+// writeFile writes the product into a file. A page goes without its numbers, which get a CSV file
+// next to it; the page shows the picture of its name if there is one.
+func (p product) writeFile(a *app, out string) error {
+	if !session.HasEnding(out, "md") || !strings.HasPrefix(p.text, "# ") {
+		return a.WriteFile(out, func(w io.Writer) error { return p.encode(w, out) })
+	}
+	picture, numbers := "", docpage.NumbersName(out)
+	if drawing := strings.TrimSuffix(numbers, "csv") + "svg"; isFile(drawing) {
+		picture = filepath.Base(drawing)
+	}
+	page, lines, err := docpage.Split(p.text, filepath.Base(numbers), picture)
+	if err != nil {
+		return err
+	}
+	if err := a.WriteText(out, page); err != nil || lines == nil {
+		return err
+	}
+	return a.WriteText(numbers, string(lines))
+}
+
+func isFile(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // encode writes the product in the format that the name of the output implies.

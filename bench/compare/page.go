@@ -58,7 +58,9 @@ func (c *Cross) overview(b *strings.Builder, summaries []Summary) {
 		}
 		b.WriteByte('\n')
 	}
-	b.WriteString("\nTimes are medians over the sets, on one thread.\n\n")
+	b.WriteString("\nTimes are medians over the sets, on one thread. The CSV also compares each system with raw " +
+		"points: intervals, the number of sets where it is ahead, and p of Wilcoxon's test of the means over " +
+		"the sets, two-sided and not corrected for the number of systems.\n\n")
 }
 
 // quality writes a measure with its intervals and compares it with that of raw points.
@@ -90,8 +92,7 @@ func (c *Cross) columns(b *strings.Builder, summaries []Summary, title string, n
 		}
 		b.WriteByte('\n')
 	}
-	b.WriteString("\np: Wilcoxon's test of the means over the sets, two-sided, not corrected for the " +
-		"number of systems.\n\n")
+	b.WriteByte('\n')
 }
 
 // ranks writes mean ranks.
@@ -111,7 +112,7 @@ func (c *Cross) ranks(b *strings.Builder) error {
 			all[2].Mean[i])
 	}
 	fmt.Fprintf(b, "\nRank 1 is best. Mean ranks differ if they are more than %.1f apart (Nemenyi, 0.05 "+
-		"over all pairs). Friedman's test that all systems are equal: p = %s, %s and %s.\n\n",
+		"over all pairs). Friedman's test that all systems are equal has p %s, %s and %s.\n\n",
 		all[0].Critical, probability(all[0].P), probability(all[1].P), probability(all[2].P))
 	return nil
 }
@@ -195,7 +196,16 @@ func (c *Cross) Panels() ([]view.Panel, error) {
 func provenance(b *strings.Builder, command string, results []*paper.Result, missing []string,
 	build paper.Build, seconds float64) {
 	b.WriteString("## Set-up\n\n")
-	for _, line := range results[0].Table.Setup {
+	lines := results[0].Table.Setup
+	common := func(line string) bool {
+		return strings.HasPrefix(line, "Rows: at most ") ||
+			strings.HasPrefix(line, "Features: with fewer ") || strings.HasPrefix(line, "k-means runs ")
+	}
+	if command != "cross" && slices.ContainsFunc(lines, common) {
+		lines = slices.DeleteFunc(slices.Clone(lines), common)
+		b.WriteString("- Rows, features and k-means are those of [cross](cross.md).\n")
+	}
+	for _, line := range lines {
 		fmt.Fprintf(b, "- %s\n", line)
 	}
 	if len(missing) > 0 {
@@ -206,7 +216,8 @@ func provenance(b *strings.Builder, command string, results []*paper.Result, mis
 		resumed += r.Resumed
 	}
 	fmt.Fprintf(b, "\n## Made with\n\n    mustlink-bench %s --repetitions %d --seed %d --data DIR\n\n- "+
-		"Build: %s\n- Wall time: %s", command, results[0].Repetitions, results[0].Seed, build,
+		"Date: %s\n- Build: %s\n- Wall time: %s", command, results[0].Repetitions, results[0].Seed,
+		time.Now().UTC().Format(time.DateOnly), build,
 		time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	if resumed > 0 {
 		fmt.Fprintf(b, "; %d repetitions were taken from a state file", resumed)

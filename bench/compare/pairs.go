@@ -409,6 +409,22 @@ func (p *Pairs) summary(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "On %s the default has a MAP of %s. Over all sets, numbers of links and four measures, it is "+
 		"more than .005 below the better of the rows and the adapter in %d of %d means. The linear part, "+
-		"adapt, is ahead of the adapter in MAP in %d of %d.\n\n", pairSet(p.Results[0][0]),
-		strings.Join(gains, ", "), harmed, cells, ahead, means)
+		"adapt, is ahead of the adapter in MAP in %d of %d. MAP of raw points / adapter / default:\n\n| set |",
+		pairSet(p.Results[0][0]), strings.Join(gains, ", "), harmed, cells, ahead, means)
+	for _, budget := range p.Budgets {
+		fmt.Fprintf(b, " %d + %d links |", budget, budget)
+	}
+	b.WriteString("\n| --- |" + strings.Repeat(" ---: |", len(p.Budgets)) + "\n")
+	for s, r := range p.Results[0] {
+		fmt.Fprintf(b, "| %s |", pairSet(r))
+		for k := range p.Budgets {
+			var scores []string
+			for _, system := range []int{raw, rival, ours} {
+				scores = append(scores, number(p.Results[k][s].Ours[system][meanPrecision].Mean, false))
+			}
+			fmt.Fprintf(b, " %s |", strings.Join(scores, " / "))
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteByte('\n')
 }

@@ -31,13 +31,16 @@ func TestCompare(t *testing.T) {
 	options := " --data . --repetitions 2 --state s -q"
 	for name, begins := range map[string]string{"c.md": "# Cross table", "c.json": "{", "c.svg": "<?xml"} {
 		bench.RunOK(t, dir, "cross --methods krca,rca"+options+" -o "+name)
-		if text := clitest.Read(t, dir, name); !strings.HasPrefix(text, begins) || name != "c.svg" &&
+		if text := clitest.Read(t, dir, name); !strings.HasPrefix(text, begins) || name == "c.json" &&
 			!strings.Contains(text, "wine") {
 			t.Errorf("%s begins with %.40q: want %q", name, text, begins)
 		}
 	}
+	if text := clitest.Read(t, dir, "c.csv"); !strings.Contains(text, ",wine,krca,0.") {
+		t.Errorf("the numbers are without those of wine: %s", text)
+	}
 	bench.RunOK(t, dir, "cross --methods krca,rca"+options+" -o c.md")
-	if text := clitest.Read(t, dir, "c.md"); !strings.Contains(text,
+	if text := clitest.Read(t, dir, "c.csv"); !strings.Contains(text,
 		"4 repetitions were taken from a state file") {
 		t.Errorf("the page does not report that all repetitions came from the state file: %s", text)
 	}
@@ -54,7 +57,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	clitest.Write(t, dir, "odd.json", "{}")
-	if text := clitest.Read(t, dir, "l.md"); !strings.Contains(text, "5000 links") {
+	if text := clitest.Read(t, dir, "l.csv"); !strings.Contains(text, "5000 links") {
 		t.Errorf("the page is %s", text)
 	}
 	for line, words := range map[string][]string{
@@ -108,9 +111,9 @@ func TestHindsight(t *testing.T) {
 		"select criterion=agreement methods=itml incumbent=itml,itml", "--repetitions", "1", "--state", "s",
 		"-q", "-o"}
 	bench.RunArgs(t, dir, append(line, "h.md")...)
-	page := clitest.Read(t, dir, "h.md")
+	page := clitest.Read(t, dir, "h.md") + clitest.Read(t, dir, "h.csv")
 	for _, want := range []string{"of 29 candidates",
-		"| select criterion=agreement methods=itml incumbent=itml |", "| iris |",
+		"| select criterion=agreement methods=itml incumbent=itml |", "By data set,iris,",
 		"lleratio kernel=exp:lle alpha=1"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
@@ -156,8 +159,9 @@ func TestWrong(t *testing.T) {
 	writeIris(t, dir)
 	const line = "wrong --data . --sets iris --methods rca,itml --repetitions 1 --state s -q -o "
 	bench.RunOK(t, dir, line+"w.md")
-	page := clitest.Read(t, dir, "w.md")
-	for _, want := range []string{"# Wrong links: 10 %", "| rca |", "| itml |", "held-out", "| iris |"} {
+	page := clitest.Read(t, dir, "w.md") + clitest.Read(t, dir, "w.csv")
+	for _, want := range []string{"# Wrong links: 10 %", "| rca |", "| itml |", "held-out",
+		"By data set,iris,"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
@@ -197,8 +201,8 @@ func TestVerdicts(t *testing.T) {
 	writeIris(t, dir)
 	const line = "verdicts --data . --sets iris --methods rca,itml --repetitions 2 --state s -q -o "
 	bench.RunOK(t, dir, line+"v.md")
-	page := clitest.Read(t, dir, "v.md")
-	for _, want := range []string{"# Verdicts:", "| rca |", "| itml |", "large gains", "| iris |"} {
+	page := clitest.Read(t, dir, "v.md") + clitest.Read(t, dir, "v.csv")
+	for _, want := range []string{"# Verdicts:", "| rca |", "| itml |", "large gains", "By data set,iris,"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}

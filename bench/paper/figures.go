@@ -149,7 +149,7 @@ func (d *Drawing) Markdown() string {
 	if len(f.Data) > 0 {
 		data = " --data DIR"
 	}
-	fmt.Fprintf(&b, "## Made with\n\n    mustlink-bench paper %s --seed %d%s -o FILE.md\n\n- Build: %s\n",
-		f.Name, d.Seed, data, escape(d.Build.String()))
+	fmt.Fprintf(&b, "## Made with\n\n    mustlink-bench paper %s --seed %d%s -o FILE.md\n\n- Date: %s\n"+
+		"- Build: %s\n", f.Name, d.Seed, data, today(), escape(d.Build.String()))
 	return b.String()
 }

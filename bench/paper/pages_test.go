@@ -1,15 +1,18 @@
 package paper
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/bench/docpage"
 	"github.com/mustlink/mustlink/bench/printed"
 )
 
@@ -39,13 +42,20 @@ func TestPublishedCounts(t *testing.T) {
 			t.Errorf("nothing on the page is about %s, %q", r.page, r.about)
 		}
 	}
-	want := b.String() + until + rest
-	if *recount {
-		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
+	short, files, err := docpage.Details(b.String(), "results/papers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["../../reproduction.md"] = []byte(short + "\n" + until + rest)
+	for name, want := range files {
+		path := filepath.Join("../../docs/results/papers", name)
+		if *recount {
+			if err := os.WriteFile(path, want, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s does not agree with the files in docs/results: run this test with -recount", path)
 		}
-	} else if want != string(text) {
-		t.Errorf("%s does not agree with the pages in docs/results: run this test with -recount", page)
 	}
 }
 
@@ -63,10 +73,13 @@ func published(t *testing.T) []Entry {
 	return out
 }
 
-// publishedEntry reads the comparisons of a page, lines of tables that end with a verdict, and its
-// claims.
+// publishedEntry reads the comparisons and claims of a page from its file of numbers.
 func publishedEntry(t *testing.T, name string, table Table, partial map[string]string) Entry {
-	text, err := os.ReadFile("../../docs/results/" + name + ".md")
+	text, err := os.ReadFile("../../docs/results/" + name + ".csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := docpage.Numbers(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,71 +90,52 @@ func publishedEntry(t *testing.T, name string, table Table, partial map[string]s
 		}
 	}
 	e := Entry{Name: name}
-	for line := range strings.Lines(string(text)) {
-		c := cells(strings.TrimSpace(line))
-		if len(c) == 5 && c[0] == "" && slices.Contains([]Verdict{Reproduced, Mixed, Worse}, Verdict(c[2])) {
-			e.Claims = append(e.Claims, Claim{c[1], Verdict(c[2]), c[3]})
+	for _, l := range lines {
+		if l.Table == "claims" {
+			e.Claims = append(e.Claims, Claim{l.Row, Verdict(l.Verdict), l.Value})
 		}
-		if len(c) < 7 || c[0] != "" {
+		if verdict := Verdict(l.Verdict); l.Table == "claims" || verdict == "" {
 			continue
 		}
-		c = c[1 : len(c)-1]
-		what, verdict, value, ours := c[0], Verdict(c[len(c)-1]), c[len(c)-3], c[len(c)-4]
-		if len(c) > 5 {
-			value, ours = c[len(c)-4], c[len(c)-5]
-		}
-		if len(c) > 6 {
-			what = c[1] + ", " + c[0]
-		}
-		if verdict != Reproduced && verdict != Better && verdict != Worse {
-			continue
+		what, within := l.Row, l.Table == "" // the table itself, whose rows are systems
+		if within && len(table.Columns) > 1 {
+			what += ", " + l.Column
 		}
 		var key printed.Key
 		switch {
-		case len(c) > 5:
-			key = table.publishedKey(c)
-		case strings.HasPrefix(c[0], "star: "):
-			system, column, _ := strings.Cut(strings.TrimPrefix(c[0], "star: "), ", ")
-			key = starKey(table.publishedKey([]string{column, system, "", "", "", "", ""}))
+		case within:
+			key = table.publishedKey(l.Row, l.Column)
+		case strings.HasPrefix(l.Row, "star: "):
+			system, column, _ := strings.Cut(strings.TrimPrefix(l.Row, "star: "), ", ")
+			key = starKey(table.publishedKey(system, column))
 		case name == "hu-5":
-			key = huPublishedKey(c[0])
+			key = huPublishedKey(l.Row)
 		default:
 			key, rest = rest[0].Key, rest[1:]
 		}
 		number, ok := printed.Builtin().Find(key)
-		if head, _, _ := strings.Cut(value, " "); !ok || !sameNumber(head, number.Value) {
-			t.Fatalf("%s: %q is about %+v, with the value %g", name, line, key, number.Value)
+		if !ok || !sameNumber(l.Printed, number.Value) {
+			t.Fatalf("%s: %+v is about %+v, with the value %g", name, l, key, number.Value)
 		}
-		e.Comparisons = append(e.Comparisons, Comparison{What: what, Key: &key, Verdict: verdict,
-			Printed: once(number.Value), Ours: once(firstNumber(ours)), Units: firstNumber(c[len(c)-2])})
+		e.Comparisons = append(e.Comparisons, Comparison{What: what, Key: &key, Verdict: Verdict(l.Verdict),
+			Printed: once(number.Value), Ours: once(parsed(l.Value)), Units: parsed(l.Units)})
 	}
 	qualify(e.Comparisons, partial)
 	return e
 }
 
-// firstNumber returns the number before the first space of a cell, NaN if there is none.
-func firstNumber(cell string) float64 {
-	text, _, _ := strings.Cut(cell, " ")
-	v, err := strconv.ParseFloat(text, 64)
+// parsed returns the number of a cell, NaN if there is none.
+func parsed(cell string) float64 {
+	v, err := strconv.ParseFloat(cell, 64)
 	if err != nil {
 		return math.NaN()
 	}
 	return v
 }
 
-// publishedKey returns the key of a line: column, system and five more cells, or the first is left
-// out where there is one column.
-func (t Table) publishedKey(line []string) printed.Key {
-	column, system := 0, line[0]
-	if len(line) > 6 {
-		system = line[1]
-		for j, name := range t.Columns {
-			if name == line[0] {
-				column = j
-			}
-		}
-	}
-	return t.Keys[t.row(system)][column]
+// publishedKey returns the key of a system and a column; there may be only one column.
+func (t Table) publishedKey(system, name string) printed.Key {
+	return t.Keys[t.row(system)][max(slices.Index(t.Columns, name), 0)]
 }
 
 // huPublishedKey returns the key of a comparison of [huTimes.compared].

@@ -264,7 +264,7 @@ func (r *Result) provenance(b *strings.Builder) {
 		b.WriteString(" --data DIR")
 	}
 	b.WriteString("\n\n")
-	fmt.Fprintf(b, "- Build: %s\n", escape(r.Build.String()))
+	fmt.Fprintf(b, "- Date: %s\n- Build: %s\n", today(), escape(r.Build.String()))
 	fmt.Fprintf(b, "- Wall time: %s (all trials one after the other: %s)", seconds(r.Seconds),
 		seconds(r.TrialSeconds))
 	if r.Resumed > 0 {
@@ -272,6 +272,8 @@ func (r *Result) provenance(b *strings.Builder) {
 	}
 	b.WriteByte('\n')
 }
+
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
 // seconds returns a duration with about three digits: "1.24s", "3m8s".
 func seconds(s float64) string {

@@ -214,6 +214,26 @@ int mustlink_pairs_copy(mustlink_pairs pairs, int64_t *pair, double *distance, d
 
 int mustlink_pairs_free(mustlink_pairs pairs) { CALL(mustlinkPairsFree(pairs, message())); }
 
+int mustlink_groups_find(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                         const mustlink_links *links, const mustlink_distinct *columns, int64_t column_count,
+                         const mustlink_control *control, mustlink_groups *groups)
+{
+	CALL(mustlinkGroupsFind(engine, model, (char *)options, (mustlink_points *)points, (mustlink_links *)links,
+	                        (mustlink_distinct *)columns, column_count, (mustlink_control *)control, groups, message()));
+}
+
+int mustlink_groups_info(mustlink_groups groups, char *buffer, int64_t capacity, int64_t *size)
+{
+	CALL(mustlinkGroupsInfo(groups, buffer, capacity, size, message()));
+}
+
+int mustlink_groups_copy(mustlink_groups groups, int64_t *label, int64_t *child, double *height, int64_t *forbidden)
+{
+	CALL(mustlinkGroupsCopy(groups, label, child, height, forbidden, message()));
+}
+
+int mustlink_groups_free(mustlink_groups groups) { CALL(mustlinkGroupsFree(groups, message())); }
+
 int mustlink_classify(mustlink_engine engine, mustlink_model model, const mustlink_points *known, const int64_t *label,
                       const mustlink_points *fresh, int64_t k, const mustlink_control *control, int64_t *found)
 {

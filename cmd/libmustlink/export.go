@@ -4,6 +4,8 @@ package main
 
 /*
 #cgo CFLAGS: -std=gnu11 -Wall -Wextra
+#cgo windows CFLAGS: -DMUSTLINK_EXPORT
+#cgo windows LDFLAGS: -Wl,-Bstatic -lpthread -Wl,-Bdynamic
 #include "mustlink.h"
 */
 import "C"
@@ -282,6 +284,55 @@ func mustlinkPairsCopy(p C.mustlink_pairs, pair *C.int64_t, distance, probabilit
 //export mustlinkPairsFree
 func mustlinkPairsFree(p C.mustlink_pairs, message *C.char) C.int {
 	return guarded(message, func() error { return abi.Free[*abi.Pairs](&handles, uintptr(p)) })
+}
+
+//export mustlinkGroupsFind
+func mustlinkGroupsFind(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points,
+	links *C.mustlink_links, columns *C.mustlink_distinct, count C.int64_t, control *C.mustlink_control,
+	out *C.mustlink_groups, message *C.char) C.int {
+	return with(e, message, func(eng *engine.Engine) error {
+		if err := checkOutput(out); err != nil {
+			return err
+		}
+		model, err := mustlink.Unlearned(eng, nil, nil), error(nil)
+		if m != 0 {
+			if model, err = modelOn(eng, m); err != nil {
+				return err
+			}
+		}
+		distinct, names, err := distinctOf(columns, count)
+		if err != nil {
+			return err
+		}
+		groups, err := abi.FindGroups(model, text(options), pointsOf(points), linksOf(links), distinct, names,
+			controlOf(control))
+		if err == nil {
+			*out = C.mustlink_groups(handles.Put(groups))
+		}
+		return err
+	})
+}
+
+//export mustlinkGroupsInfo
+func mustlinkGroupsInfo(g C.mustlink_groups, buffer *C.char, capacity C.int64_t, size *C.int64_t,
+	message *C.char) C.int {
+	return with(g, message, func(groups *abi.Groups) error {
+		return bufferOf(unsafe.Pointer(buffer), capacity, size).WriteJSON(groups)
+	})
+}
+
+//export mustlinkGroupsCopy
+func mustlinkGroupsCopy(g C.mustlink_groups, label, child *C.int64_t, height *C.double, forbidden *C.int64_t,
+	message *C.char) C.int {
+	return with(g, message, func(groups *abi.Groups) error {
+		return groups.Copy(unsafe.Pointer(label), unsafe.Pointer(child), unsafe.Pointer(height),
+			unsafe.Pointer(forbidden))
+	})
+}
+
+//export mustlinkGroupsFree
+func mustlinkGroupsFree(g C.mustlink_groups, message *C.char) C.int {
+	return guarded(message, func() error { return abi.Free[*abi.Groups](&handles, uintptr(g)) })
 }
 
 //export mustlinkClassify

@@ -45,10 +45,19 @@ extern "C" {
 #define MUSTLINK_DEPRECATED __attribute__((deprecated))
 #endif
 
+/* MUSTLINK_API marks the functions: a library for Windows, which is compiled with MUSTLINK_EXPORT,
+ * exports only what is marked. */
+#if defined(_WIN32) && defined(MUSTLINK_EXPORT)
+#define MUSTLINK_API __declspec(dllexport)
+#else
+#define MUSTLINK_API
+#endif
+
 typedef uintptr_t mustlink_engine; /* linear algebra, workers and a memory limit */
 typedef uintptr_t mustlink_model;  /* a learned metric, immutable */
 typedef uintptr_t mustlink_index;  /* rows to search for nearest neighbors, immutable */
 typedef uintptr_t mustlink_pairs;  /* pairs of rows that a call found, immutable */
+typedef uintptr_t mustlink_groups; /* groups of rows that a call found, immutable */
 
 typedef enum mustlink_code {
 	MUSTLINK_OK = 0,
@@ -126,6 +135,15 @@ typedef struct mustlink_links {
 	const int64_t *label;   /* classes: rows with the same number >= 0 belong together, others do not; NULL for none */
 } mustlink_links;
 
+/* mustlink_distinct is a column in which any two rows of a group differ: in their keys, or by a width
+ * in their values, such as times. Either keys or values are not NULL, with a number for each row. */
+typedef struct mustlink_distinct {
+	const char *name;     /* for messages, or NULL */
+	const int64_t *keys;  /* below 0: the row may be in any group */
+	double width;         /* 0 for keys, > 0 for values */
+	const double *values; /* NAN: the row may be in any group */
+} mustlink_distinct;
+
 /* mustlink_report is the progress of a long call. stage is NULL when there is none to report; the
  * progress function is still called about every interval, so that it can cancel. */
 typedef struct mustlink_report {
@@ -147,36 +165,36 @@ typedef struct mustlink_control {
 } mustlink_control;
 
 /* mustlink_abi_version returns the MUSTLINK_ABI of the library. It never fails. */
-int32_t mustlink_abi_version(void);
+MUSTLINK_API int32_t mustlink_abi_version(void);
 
 /* mustlink_version returns the library's version as text: "v1.2.3". It never fails. */
-const char *mustlink_version(void);
+MUSTLINK_API const char *mustlink_version(void);
 
 /* mustlink_message returns the error message of this thread's latest failed call, "" before the
  * first. It is valid until the next failed call of this thread. */
-const char *mustlink_message(void);
+MUSTLINK_API const char *mustlink_message(void);
 
 /* mustlink_engine_new creates an engine. abi is the MUSTLINK_ABI for which the program was
  * compiled. Options: "workers" (0: all processors), "memory_limit" (bytes, 0: none), "backend" and
  * "simd" (values as in the environment variables MUSTLINK_BACKEND and MUSTLINK_SIMD of the
  * command), "blas_threads". */
-int mustlink_engine_new(int32_t abi, const char *options, mustlink_engine *engine);
+MUSTLINK_API int mustlink_engine_new(int32_t abi, const char *options, mustlink_engine *engine);
 
 /* mustlink_engine_info writes a JSON object: version, build, backend, workers, limits, and
  * "advice" if OpenBLAS runs kernels of an older processor. For the buffer see
  * mustlink_model_info. */
-int mustlink_engine_info(mustlink_engine engine, char *buffer, int64_t capacity, int64_t *size);
-int mustlink_engine_free(mustlink_engine engine);
+MUSTLINK_API int mustlink_engine_info(mustlink_engine engine, char *buffer, int64_t capacity, int64_t *size);
+MUSTLINK_API int mustlink_engine_free(mustlink_engine engine);
 
 /* mustlink_methods writes a JSON array of the methods with their parameters. For the buffer see
  * mustlink_model_info. */
-int mustlink_methods(char *buffer, int64_t capacity, int64_t *size);
+MUSTLINK_API int mustlink_methods(char *buffer, int64_t capacity, int64_t *size);
 
 /* mustlink_sample_links draws must + cannot pairs at random, each at most once: first must pairs
  * of rows with the same label, then cannot pairs of rows with different labels. Rows with a label
  * below 0 are unlabeled. The pairs are those of `mustlink links make` for the same labels and
  * seed. pair is the output, two row numbers for each pair. */
-int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int64_t cannot, uint64_t seed, int64_t *pair);
+MUSTLINK_API int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int64_t cannot, uint64_t seed, int64_t *pair);
 
 /* mustlink_fit learns a metric by the named method ("krca"), or by one that the links suggest
  * ("auto", without params). links may be NULL. Options: "kernel",
@@ -198,39 +216,40 @@ int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int6
  * "robust"), "levels" (50: columns of a category), "cyclic" (true: parts of dates as points on
  * circles), "text" ("": left out; "words", "letters:K": tf-idf of them). A Gram matrix must be
  * positive semidefinite, or "gram" ("clip", "flip") makes its negative eigenvalues 0 or positive. */
-int mustlink_fit(mustlink_engine engine, const char *method, const char *options, const mustlink_points *points,
+MUSTLINK_API int mustlink_fit(mustlink_engine engine, const char *method, const char *options, const mustlink_points *points,
                  const mustlink_links *links, const mustlink_control *control, mustlink_model *model);
 
-/* mustlink_update computes a new model from a model and more links, without a full fit. npkl,
- * kbeta, gml, itml: links between the points of the fit, which must be given again. krca: the
- * linked rows are new points. Options, for krca only: "extend" (true: group numbers are those of
+/* mustlink_update computes a new model from a model and more links. npkl, kbeta, gml, itml, blend:
+ * links between the points of the fit, which must be given again, or may be NULL if the model stores
+ * them, as the member "updating" of mustlink_model_info says. krca: the linked rows are new points.
+ * Options, for krca only: "extend" (true: group numbers are those of
  * the model's groups), "drop_last" (undo this many updates; points and links are NULL then). */
-int mustlink_update(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+MUSTLINK_API int mustlink_update(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
                     const mustlink_links *links, const mustlink_control *control, mustlink_model *updated);
 
 /* mustlink_model_size returns the number of columns of an embedding, and the number of features
  * that points must have (-1: any). Either pointer may be NULL. */
-int mustlink_model_size(mustlink_model model, int64_t *dimensions, int64_t *features);
+MUSTLINK_API int mustlink_model_size(mustlink_model model, int64_t *dimensions, int64_t *features);
 
 /* mustlink_embed writes the embedding of points, rows x dimensions: coordinates in which Euclidean
  * distance is the learned distance. For krca, and for gml and itml with a kernel, they hold a share of
  * it, which mustlink_model_info says for the training rows; mustlink_gram and
  * mustlink_euclidean_distances compute the learned metric itself. */
-int mustlink_embed(mustlink_engine engine, mustlink_model model, const mustlink_points *points,
+MUSTLINK_API int mustlink_embed(mustlink_engine engine, mustlink_model model, const mustlink_points *points,
                    const mustlink_control *control, const mustlink_matrix *out);
 
 /* mustlink_gram writes the learned kernel between the rows of x and those of y (NULL: x). */
-int mustlink_gram(mustlink_engine engine, mustlink_model model, const mustlink_points *x, const mustlink_points *y,
+MUSTLINK_API int mustlink_gram(mustlink_engine engine, mustlink_model model, const mustlink_points *x, const mustlink_points *y,
                   const mustlink_control *control, const mustlink_matrix *out);
 
 /* mustlink_euclidean_distances writes the learned distance of each pair of rows; pair has two row
  * numbers for each. */
-int mustlink_euclidean_distances(mustlink_engine engine, mustlink_model model, const mustlink_points *points,
+MUSTLINK_API int mustlink_euclidean_distances(mustlink_engine engine, mustlink_model model, const mustlink_points *points,
                                  const int64_t *pair, int64_t pairs, const mustlink_control *control, double *out);
 
 /* mustlink_distances writes the squares of these distances. It is deprecated: use
  * mustlink_euclidean_distances. */
-int mustlink_distances(mustlink_engine engine, mustlink_model model, const mustlink_points *points, const int64_t *pair,
+MUSTLINK_API int mustlink_distances(mustlink_engine engine, mustlink_model model, const mustlink_points *points, const int64_t *pair,
                        int64_t pairs, const mustlink_control *control, double *out) MUSTLINK_DEPRECATED;
 
 /* mustlink_calibrate computes a model with a calibration: which distances mean that two rows belong
@@ -239,42 +258,63 @@ int mustlink_distances(mustlink_engine engine, mustlink_model model, const mustl
  * "share"), or of the pairs up to a distance (with "near"). Options: "share" (0: that of the links; the
  * share of matching pairs among those to judge, below 1), "near" (false). mustlink_model_info has the
  * member "calibration". */
-int mustlink_calibrate(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+MUSTLINK_API int mustlink_calibrate(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
                        const mustlink_links *links, const mustlink_control *control, mustlink_model *calibrated);
 
 /* mustlink_pairs_find finds all pairs of rows up to a distance, nearest first, as `mustlink pairs` does.
  * Options: one of "threshold" (a distance >= 0) and, for a calibrated model, "precision" and "recall"
  * (above 0 to 1); "share" (0: the calibration's), "neighbors" (0: all; only pairs with a row among so
  * many nearest of the other), "max_pairs" (0: 20 million; more are an error). */
-int mustlink_pairs_find(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+MUSTLINK_API int mustlink_pairs_find(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
                         const mustlink_control *control, mustlink_pairs *pairs);
 
 /* mustlink_pairs_suggest chooses pairs to ask a person about next, as `mustlink suggest` does; links are
  * what is known, or NULL. Options: "count" (10), "classes" (0: unknown), "near" (0; draw the pairs at
  * random from those up to this distance), "seed" (1). */
-int mustlink_pairs_suggest(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+MUSTLINK_API int mustlink_pairs_suggest(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
                            const mustlink_links *links, const mustlink_control *control, mustlink_pairs *pairs);
 
 /* mustlink_pairs_info writes a JSON object: "pairs" (their number), "threshold", "calibrated" (what the
  * links of the calibration show up to the threshold, null without one), "classes" (that a suggestion
  * knows), "notices". For the buffer see mustlink_model_info. */
-int mustlink_pairs_info(mustlink_pairs pairs, char *buffer, int64_t capacity, int64_t *size);
+MUSTLINK_API int mustlink_pairs_info(mustlink_pairs pairs, char *buffer, int64_t capacity, int64_t *size);
 
 /* mustlink_pairs_copy writes two row numbers for each pair, its distance and its probability. distance
  * and probability may be NULL. They are not written for a suggestion, nor probability without a
  * calibration. */
-int mustlink_pairs_copy(mustlink_pairs pairs, int64_t *pair, double *distance, double *probability);
-int mustlink_pairs_free(mustlink_pairs pairs);
+MUSTLINK_API int mustlink_pairs_copy(mustlink_pairs pairs, int64_t *pair, double *distance, double *probability);
+MUSTLINK_API int mustlink_pairs_free(mustlink_pairs pairs);
+
+/* mustlink_groups_find merges nearest rows into groups, as `mustlink cluster` without -n does; links and
+ * columns are kept exactly. model may be 0, for the rows as they are, and links and columns NULL.
+ * Options: "linkage" ("average", "complete", "single", "ward"); "threshold" (0: that of the calibration;
+ * the largest height of a merge), "precision" (of a threshold by the calibration), "count" (0; end at so
+ * many groups), "min_size" (0; groups by density of at least so many rows), "neighbors" (0: all of up to
+ * 2000 rows, and 20 of more), "recall" (0: 1; the share of the nearest rows to find). */
+MUSTLINK_API int mustlink_groups_find(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                         const mustlink_links *links, const mustlink_distinct *columns, int64_t column_count,
+                         const mustlink_control *control, mustlink_groups *groups);
+
+/* mustlink_groups_info writes a JSON object: "groups", "rows", "merges" and "forbidden", the numbers of
+ * these. For the buffer see mustlink_model_info. */
+MUSTLINK_API int mustlink_groups_info(mustlink_groups groups, char *buffer, int64_t capacity, int64_t *size);
+
+/* mustlink_groups_copy writes the group of each row (numbered by first rows; -1: in none), two nodes and
+ * a height for each merge, and for each merge that was not allowed two rows and the number of the column
+ * that says so, -1 for a cannot-link. Node i is row i, and merge k makes node rows + k; merges of
+ * must-linked rows come first, at height 0. All but label may be NULL. */
+MUSTLINK_API int mustlink_groups_copy(mustlink_groups groups, int64_t *label, int64_t *child, double *height, int64_t *forbidden);
+MUSTLINK_API int mustlink_groups_free(mustlink_groups groups);
 
 /* mustlink_classify writes the most frequent label among the k nearest known rows of each fresh row, as
  * `mustlink classify` does; of equally frequent ones that of the nearest. label has a number for each
  * known row, below 0 for rows without one, which do not vote. */
-int mustlink_classify(mustlink_engine engine, mustlink_model model, const mustlink_points *known, const int64_t *label,
+MUSTLINK_API int mustlink_classify(mustlink_engine engine, mustlink_model model, const mustlink_points *known, const int64_t *label,
                       const mustlink_points *fresh, int64_t k, const mustlink_control *control, int64_t *found);
 
 /* mustlink_remarks writes what is odd about points that a model is applied to, a JSON array of
  * sentences: columns that the model does not take, and rows with texts that the fit did not see. */
-int mustlink_remarks(mustlink_model model, const mustlink_points *points, char *buffer, int64_t capacity, int64_t *size);
+MUSTLINK_API int mustlink_remarks(mustlink_model model, const mustlink_points *points, char *buffer, int64_t capacity, int64_t *size);
 
 /* mustlink_model_info writes a description of a model as a JSON object. "prepared" is a line for
  * each column that the model prepares, "left_out" the names of others. After a fit, "columns" are
@@ -283,25 +323,25 @@ int mustlink_remarks(mustlink_model model, const mustlink_points *points, char *
  * Functions with a buffer write *size bytes, for text including its zero byte. When *size is more
  * than capacity they write only *size and return MUSTLINK_TOO_SMALL. buffer may be NULL with
  * capacity 0. */
-int mustlink_model_info(mustlink_model model, char *buffer, int64_t capacity, int64_t *size);
+MUSTLINK_API int mustlink_model_info(mustlink_model model, char *buffer, int64_t capacity, int64_t *size);
 
 /* Save and load a model, as a file or in memory. A file is written completely or not at all. */
-int mustlink_save(mustlink_model model, const char *path);
-int mustlink_load(mustlink_engine engine, const char *path, mustlink_model *model);
-int mustlink_save_bytes(mustlink_model model, void *buffer, int64_t capacity, int64_t *size);
-int mustlink_load_bytes(mustlink_engine engine, const void *bytes, int64_t size, mustlink_model *model);
-int mustlink_model_free(mustlink_model model);
+MUSTLINK_API int mustlink_save(mustlink_model model, const char *path);
+MUSTLINK_API int mustlink_load(mustlink_engine engine, const char *path, mustlink_model *model);
+MUSTLINK_API int mustlink_save_bytes(mustlink_model model, void *buffer, int64_t capacity, int64_t *size);
+MUSTLINK_API int mustlink_load_bytes(mustlink_engine engine, const void *bytes, int64_t size, mustlink_model *model);
+MUSTLINK_API int mustlink_model_free(mustlink_model model);
 
 /* mustlink_export writes a model for programs without this library. The extension of the file selects
  * the format: .onnx, a graph for ONNX's runtimes; .json or .sql, a linear map. precision is that of a
  * graph's input and output, "double" or "single"; NULL means double. The file is written completely
  * or not at all. */
-int mustlink_export(mustlink_engine engine, mustlink_model model, const char *file, const char *precision);
+MUSTLINK_API int mustlink_export(mustlink_engine engine, mustlink_model model, const char *file, const char *precision);
 
 /* mustlink_index_new makes an index for searches of nearest neighbors among dense points, such as
  * coordinates of mustlink_embed. It keeps a copy. neighbors, from 1 to one less than the number of
  * points, is the number for which the recall of searches is measured, on a sample that seed draws. */
-int mustlink_index_new(mustlink_engine engine, const mustlink_points *points, int64_t neighbors, uint64_t seed,
+MUSTLINK_API int mustlink_index_new(mustlink_engine engine, const mustlink_points *points, int64_t neighbors, uint64_t seed,
                        const mustlink_control *control, mustlink_index *index);
 
 /* Save and load an index. A file, which is written completely or not at all, has the cells, not the
@@ -309,17 +349,17 @@ int mustlink_index_new(mustlink_engine engine, const mustlink_points *points, in
  * another model. It also takes a file of the command `mustlink neighbors`, with the coordinates of
  * its --train; model may be 0, or is that of the coordinates, which must be that of the file.
  * *measured_neighbors becomes the neighbors of mustlink_index_new; it may be NULL. */
-int mustlink_index_save(mustlink_index index, const char *index_path);
-int mustlink_index_load(mustlink_engine engine, const char *index_path, mustlink_model model, const mustlink_points *points,
+MUSTLINK_API int mustlink_index_save(mustlink_index index, const char *index_path);
+MUSTLINK_API int mustlink_index_load(mustlink_engine engine, const char *index_path, mustlink_model model, const mustlink_points *points,
                         const mustlink_control *control, mustlink_index *index, int64_t *measured_neighbors);
 
 /* mustlink_index_search writes, for each of the dense points, the k nearest points of the index and
  * their distances, nearest first: k numbers for each point. recall is the share of the exact
  * neighbors that is found on average, above 0 to 1; 1 is exact. *measured becomes the share that was
  * found in another sample; it may be NULL. */
-int mustlink_index_search(mustlink_index index, const mustlink_points *points, int64_t k, double recall,
+MUSTLINK_API int mustlink_index_search(mustlink_index index, const mustlink_points *points, int64_t k, double recall,
                           const mustlink_control *control, int64_t *neighbor, double *distance, double *measured);
-int mustlink_index_free(mustlink_index index);
+MUSTLINK_API int mustlink_index_free(mustlink_index index);
 
 #ifdef __cplusplus
 }

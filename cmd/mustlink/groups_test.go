@@ -15,19 +15,26 @@ import (
 func TestClusterGroups(t *testing.T) {
 	dir := t.TempDir()
 	var text strings.Builder
-	text.WriteString("id,x,y,source,label\n")
+	text.WriteString("id,x,y,source,at,label\n")
 	for i := range 60 { // three records of each of 20 customers, the last one of some without a source
 		c := i / 3
-		fmt.Fprintf(&text, "r%d,%d.%d,%d,%s,c%d\n", i, 100*(c%5), i%3, 100*(c/5),
-			[]string{"crm", "web", []string{"", "crm", "shop"}[c%3]}[i%3], c)
+		fmt.Fprintf(&text, "r%d,%d.%d,%d,%s,2024-05-01 %02d:%02d,c%d\n", i, 100*(c%5), i%3, 100*(c/5),
+			[]string{"crm", "web", []string{"", "crm", "shop"}[c%3]}[i%3], 10+i%3/2, 20*(i%3), c)
 	}
 	clitest.Write(t, dir, "data.csv", text.String())
 	clitest.Write(t, dir, "links.csv", "i,j,link\nr0,r3,must\nr1,r2,cannot\n")
-	commandtest.RunOK(t, dir, "links make -i data.csv --drop source --must 30 --cannot 90 -o some.csv")
-	commandtest.RunOK(t, dir, "calibrate -q -i data.csv --drop source --prepare none -c some.csv -o c.mlk")
+	commandtest.RunOK(t, dir, "links make -i data.csv --drop source,at --must 30 --cannot 90 -o some.csv")
+	commandtest.RunOK(t, dir, "calibrate -q -i data.csv --drop source,at --prepare none -c some.csv -o c.mlk")
 	for line, want := range map[string][4]float64{ // groups, rows of the largest, forbidden by links, columns
-		"-i data.csv --drop source --prepare none --distance 5": {20, 3, 0, 0},
-		"c.mlk -i data.csv":                                         {20, 3, 0, 0},
+		"-i data.csv --drop source,at --prepare none --distance 5": {20, 3, 0, 0},
+		"c.mlk -i data.csv": {20, 3, 0, 0},
+		"c.mlk -i data.csv --linkage complete --neighbors 2":        {20, 3, 0, 0},
+		"c.mlk -i data.csv -n 20 --linkage ward":                    {20, 3, 0, 0},
+		"c.mlk -i data.csv --min-size 3":                            {20, 3, 0, 0},
+		"c.mlk -i data.csv --min-size 2 --precision .5":             {20, 3, 0, 0},
+		"c.mlk -i data.csv --distinct-within at=20m":                {20, 3, 0, 0},
+		"c.mlk -i data.csv --distinct-within at=21m":                {40, 2, 0, 20},
+		"c.mlk -i data.csv --neighbors 5 --approximate recall=.9":   {20, 3, 0, 0},
 		"c.mlk -i data.csv --distinct source":                       {27, 3, 0, 7},
 		"c.mlk -i data.csv --distance 5 -c links.csv --links-by id": {22, 3, 1, 0},
 	} {
@@ -53,8 +60,15 @@ func TestClusterGroups(t *testing.T) {
 			t.Errorf("%s: groups %v violate a link", line, group)
 		}
 		if warned := strings.Contains(fmt.Sprint(r["warnings"]), "7 empty cells"); warned !=
-			strings.Contains(line, "distinct") {
+			strings.Contains(line, "distinct ") {
 			t.Errorf("%s: warnings %v", line, r["warnings"])
+		}
+	}
+	for what, flags := range map[string]string{"all rows are one group": "--distance 9999",
+		"all rows are in no group": "--min-size 50"} {
+		o := commandtest.RunOK(t, dir, "cluster -i data.csv --drop source,at "+flags+" -o all.csv")
+		if !strings.Contains(o.Stderr, what) {
+			t.Errorf("%s: no warning that %s: %s", flags, what, o.Stderr)
 		}
 	}
 }

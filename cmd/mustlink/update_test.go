@@ -171,7 +171,7 @@ func TestUpdateLinks(t *testing.T) {
 	clitest.Write(t, dir, "against.csv", "i,j,link\n0,3,cannot\n")
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,30\n26,20\n7,27\n39,2\n")
 	for _, method := range []string{"npkl", "kbeta", "gml", "gml -p prior=spectral", "itml",
-		"itml -k rbf:sigma=2 --standardize"} {
+		"itml -k rbf:sigma=2 --standardize", "blend"} {
 		commandtest.RunOK(t, dir, "fit -m "+method+" -i data.csv -c links.csv -o model.mlk")
 		o := commandtest.RunOK(t, dir, "update model.mlk -i data.csv -c more.csv -o larger.mlk")
 		if !strings.Contains(o.Stdout, "2 links") {
@@ -185,6 +185,13 @@ func TestUpdateLinks(t *testing.T) {
 		}
 		if clitest.Read(t, dir, "model.csv") == clitest.Read(t, dir, "larger.csv") {
 			t.Errorf("%s: nothing was learned", method)
+		}
+		if method != "itml" { // whose model has no rows
+			commandtest.RunOK(t, dir, "update model.mlk -c more.csv -q -o without.mlk")
+			commandtest.RunOK(t, dir, "distance without.mlk -i data.csv --pairs pairs.csv -q -o without.csv")
+			if clitest.Read(t, dir, "without.csv") != clitest.Read(t, dir, "larger.csv") {
+				t.Errorf("%s: without the data, another model", method)
+			}
 		}
 		before, name := clitest.Names(t, dir), strings.Fields(method)[0]
 		commandtest.WantInputError(t, dir,

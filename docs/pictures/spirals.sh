@@ -11,5 +11,5 @@ cd "$scratch"
 cp demo/spiral-seen.csv mine.csv
 head -111 demo/spiral-unseen.csv >new.csv # a small picture
 "$mustlink" links make -q -i mine.csv --pairs 150 -o links.csv
-"$mustlink" fit -q -m lleratio -i mine.csv -c links.csv -o model.mlk
-"$mustlink" plot -q model.mlk --plane components -i new.csv --before --width 4.2 --height 3.2 --point-size 2.5 --no-legend -o "$out"
+"$mustlink" fit -q -i mine.csv -c links.csv -o model.mlk
+"$mustlink" plot -q model.mlk --plane components -i new.csv --before --width 4.6 --height 3.2 --point-size 2.5 --no-legend -o "$out"

@@ -111,3 +111,34 @@ func TestMapReplaced(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// elsewhere is a fault at an address of no file.
+type elsewhere struct{}
+
+func (elsewhere) Error() string { return "elsewhere" }
+func (elsewhere) Addr() uintptr { return 1 }
+
+// Files are mapped, looked at and released by many goroutines.
+func TestMapTogether(t *testing.T) {
+	values, shape := large()
+	path := write(t, "x.npy", aligned(npyFile("<f8", false, shape, values), len(values)))
+	var files Mappings
+	panics.Run(3, func() {
+		d, err := files.Map(path, ReadOptions{})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if files.Unchanged() != nil || files.lost(elsewhere{}) != nil {
+			t.Errorf("%d rows: %v, %v", d.Points.Len(), files.Unchanged(), files.lost(elsewhere{}))
+		}
+	})
+	if len(files.list) != 3 {
+		t.Errorf("%d files are mapped: want 3", len(files.list))
+	}
+	panics.Run(4, func() {
+		if err := files.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+}

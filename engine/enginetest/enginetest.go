@@ -6,12 +6,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -282,6 +286,8 @@ type Stopping struct {
 	cancel context.CancelFunc
 	last   int64
 	looks  atomic.Int64
+	cause  error  // of a single failure
+	place  string // where it was
 }
 
 // StopAt returns a context that ends at the n-th call of Err; with n = 0 it only counts.
@@ -291,19 +297,79 @@ func StopAt(n int) *Stopping {
 	return s
 }
 
+// FailAt returns a context whose n-th call of Err returns cause, and that says nothing before and
+// afterwards. What looks at the context then fails as if for a reason of its own: no later look
+// hides that somebody has dropped its error.
+func FailAt(n int, cause error) *Stopping {
+	s := StopAt(n)
+	s.cause = cause
+	return s
+}
+
 // Err counts the call.
 func (s *Stopping) Err() error {
 	if s.looks.Add(1) == s.last {
+		if s.cause != nil {
+			s.place = callers()
+			return s.cause
+		}
 		s.cancel()
 	}
 	return s.Context.Err()
 }
 
-// Stopped reports whether the context has ended.
-func (s *Stopping) Stopped() bool { return s.Context.Err() != nil }
+// Stopped reports whether the context has ended, or failed.
+func (s *Stopping) Stopped() bool {
+	return s.Context.Err() != nil || s.cause != nil && s.looks.Load() >= s.last
+}
+
+// Place names the functions that led to the failure of FailAt, the innermost first.
+func (s *Stopping) Place() string { return s.place }
+
+// callers names the functions above the one that calls the caller.
+func callers() string {
+	at := make([]uintptr, 24)
+	var names []string
+	for frames := runtime.CallersFrames(at[:runtime.Callers(3, at)]); ; {
+		f, more := frames.Next()
+		names = append(names, f.Function[strings.LastIndex(f.Function, "/")+1:])
+		if !more {
+			return strings.Join(names, " < ")
+		}
+	}
+}
 
 // Looks returns the number of calls of Err.
 func (s *Stopping) Looks() int { return int(s.looks.Load()) }
+
+// ErrBroken is the error of [FailEverywhere].
+var ErrBroken = errors.New("this part is broken")
+
+// FailEverywhere lets f fail at one look at its context after the other, or at most of them, half
+// of them the first ones, and returns how often it did: f must return the very error. Functions
+// named in later leave it to a later look to see that a context has ended.
+func FailEverywhere(t *testing.T, what string, most int, f func(context.Context) error,
+	later ...string) (failed int) {
+	t.Helper()
+	whole := StopAt(0)
+	if err := f(whole); err != nil || whole.Looks() == 0 {
+		t.Fatalf("%s: %d looks at its context, error %v", what, whole.Looks(), err)
+	}
+	step, lost := 1, map[string]bool{}
+	for k := 1; k <= whole.Looks(); k += step {
+		if failed++; failed > most/2 {
+			step = max(1, 2*whole.Looks()/most)
+		}
+		ctx := FailAt(k, ErrBroken)
+		err := f(ctx)
+		known := slices.ContainsFunc(later, func(f string) bool { return strings.Contains(ctx.Place(), f) })
+		if ctx.Stopped() && !errors.Is(err, ErrBroken) && !known && !lost[ctx.Place()] {
+			lost[ctx.Place()] = true
+			t.Errorf("%s, failing at look %d of %d: error %v, at %s", what, k, whole.Looks(), err, ctx.Place())
+		}
+	}
+	return failed
+}
 
 // Reread returns a model after writing and reading it.
 func Reread[M any](t Fataler, m interface{ Encode(*model.File) error },

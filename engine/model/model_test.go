@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/difftest"
+	"github.com/mustlink/mustlink/internal/failtest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -599,5 +601,21 @@ func FuzzHeader(f *testing.F) {
 		if !bytes.Equal(written, encodeFile(t, again)) {
 			t.Fatal("the content changed by writing and reading")
 		}
+	})
+}
+
+// TestFailingFile: the error of a writer and of a file comes through, at each of their calls.
+func TestFailingFile(t *testing.T) {
+	failtest.Writes(t, "write", func(w io.Writer) error {
+		_, err := sample().WriteTo(w)
+		return err
+	})
+	var b bytes.Buffer
+	if _, err := sample().WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	failtest.ReadsAt(t, "read", bytes.NewReader(b.Bytes()), func(r io.ReaderAt) error {
+		_, err := Read(r, int64(b.Len()))
+		return err
 	})
 }

@@ -1,9 +1,14 @@
 package prepare
 
 import (
+	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // secondsOfDay is the unit of dates as numbers.
@@ -206,4 +211,34 @@ func example(layout string) string {
 		return "2024-W05-3"
 	}
 	return time.Date(2024, 12, 31, 14, 30, 0, 0, time.UTC).Format(layout)
+}
+
+// Positions returns the numbers in a column of texts, or, if most of them are dates or times, their
+// seconds since 1970, and which it is. Empty texts are NaN. A text that is neither is a
+// *fault.DataError with its row.
+func Positions(texts []string) (values []float64, times bool, err error) {
+	filled := slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" })
+	layout, _ := findLayout(filled, "")
+	values = make([]float64, len(texts))
+	for i, text := range texts {
+		if text == "" {
+			values[i] = math.NaN()
+			continue
+		}
+		if layout == "" {
+			values[i], err = strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if err != nil || math.IsInf(values[i], 0) || math.IsNaN(values[i]) {
+				return nil, false, &fault.DataError{Row: i,
+					Err: fmt.Errorf("%q: want a finite number, a date or a time", text)}
+			}
+			continue
+		}
+		t, ok := parseTime(layout, text)
+		if !ok {
+			return nil, true, &fault.DataError{Row: i,
+				Err: fmt.Errorf("%q: want a date or time as in %s", text, example(layout))}
+		}
+		values[i] = float64(t.Unix()) + float64(t.Nanosecond())/1e9
+	}
+	return values, layout != "", nil
 }

@@ -347,19 +347,18 @@ var (
 // nameWords returns the words of a name: "customerID", "customer_id" and "Customer ID" have the
 // same ones.
 func nameWords(name string) []string {
-	var words []string
+	var words strings.Builder
 	last := rune(0)
 	for _, r := range name {
-		switch {
-		case !unicode.IsLetter(r):
-		case len(words) == 0 || !unicode.IsLetter(last) || unicode.IsUpper(r) && unicode.IsLower(last):
-			words = append(words, string(unicode.ToLower(r)))
-		default:
-			words[len(words)-1] += string(unicode.ToLower(r))
+		if !unicode.IsLetter(r) || unicode.IsUpper(r) && unicode.IsLower(last) {
+			words.WriteByte(' ')
+		}
+		if unicode.IsLetter(r) {
+			words.WriteRune(unicode.ToLower(r))
 		}
 		last = r
 	}
-	return words
+	return strings.Fields(words.String())
 }
 
 // identifierName reports whether a name is that of a column of identifiers.

@@ -86,7 +86,8 @@ const (
 var long = []string{"scml", "mlkr", "npk"}
 
 // TestMetamorphic changes a problem in all ways, for all methods, and compares the answers. It also
-// checks that the table of docs/reliability.md is what it found; -update writes it, and needs all.
+// checks that the table of docs/results/unchanged.md is what it found; -update writes it, and needs
+// all.
 func TestMetamorphic(t *testing.T) {
 	list, methods := relations(t), racetest.Part(catalog.Methods())
 	if testing.Short() {

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the table into docs/reliability.md")
+var update = flag.Bool("update", false, "write the table into docs/results/unchanged.md")
 
 const (
-	path  = "../../docs/reliability.md"
+	path  = "../../docs/results/unchanged.md"
 	begin = "<!-- metamorphic -->\n"
 	end   = "<!-- end of metamorphic -->\n"
 )

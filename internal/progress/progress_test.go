@@ -1,10 +1,13 @@
 package progress
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/internal/clitest"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // TestBar draws the bar of this build; it must not hang or leave text behind the cursor.
@@ -12,7 +15,24 @@ func TestBar(t *testing.T) {
 	var w clitest.Buffer
 	b := New(&w)
 	for i := range 3 {
-		b.Show(algorithms.Progress{Stage: "kernel matrix", Done: i, Total: 2})
+		b.Show(session.Shown{Stage: "kernel matrix", Share: float64(i) / 2, Begin: time.Now()})
 	}
 	b.Clear()
+}
+
+// TestLine: the line has the share and the times, and is erased.
+func TestLine(t *testing.T) {
+	var w clitest.Buffer
+	l := &line{w: &w}
+	begin := time.Now().Add(-10 * time.Second)
+	l.Show(session.Shown{Stage: "verdict", Share: 0.25, Begin: begin, End: begin.Add(40 * time.Second)})
+	text := strings.TrimPrefix(w.String(), "\r")
+	if !strings.HasPrefix(text, "verdict 25% 10s, 30s left") && !strings.HasPrefix(text, "verdict 25% 11s") {
+		t.Errorf("line %q", text)
+	}
+	l.Show(session.Shown{Stage: "n", Begin: begin})
+	l.Clear()
+	if rest := w.String(); !strings.HasSuffix(rest, fmt.Sprintf("\r%*s\r", len(text), "")) {
+		t.Errorf("%q is left", rest)
+	}
 }

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,6 +48,19 @@ func Command(s *session.Session, intro string, also ...string) *cobra.Command {
 			case markdown == "":
 				return writeManual(cmd.Root(), man)
 			}
+			for _, c := range cmd.Root().Commands() {
+				if isLong(c) {
+					path := filepath.Join(filepath.Dir(markdown), longPage(c))
+					err := dataset.Atomic(path, func(w io.Writer) error {
+						_, err := fmt.Fprintf(w, "# %s\n\n%s\n\n```text\n%s\n```\n", c.CommandPath(), c.Short,
+							strings.TrimSpace(about(c)))
+						return err
+					})
+					if err != nil {
+						return err
+					}
+				}
+			}
 			return dataset.Atomic(markdown, func(w io.Writer) error {
 				return writeMarkdown(w, cmd.Root(), intro, also)
 			})
@@ -72,6 +87,11 @@ func walk(cmd *cobra.Command, f func(*cobra.Command) error) error {
 	}
 	return nil
 }
+
+// isLong reports whether a topic has topics of its own, and so a page of its own in Markdown.
+func isLong(cmd *cobra.Command) bool { return isTopic(cmd) && cmd.HasSubCommands() }
+
+func longPage(cmd *cobra.Command) string { return cmd.Name() + ".md" }
 
 // isTopic reports whether a command is only a help text.
 func isTopic(cmd *cobra.Command) bool { return cmd.IsAdditionalHelpTopicCommand() }
@@ -131,13 +151,24 @@ func writeMarkdown(w io.Writer, root *cobra.Command, intro string, also []string
 	if len(topics) > 0 {
 		fmt.Fprintf(out, "Topics: %s.\n\n", strings.Join(topics, ", "))
 	}
+	common := commonFlags(root)
 	err := walk(root, func(c *cobra.Command) error {
-		if c.HasParent() && isTopic(c.Parent()) {
-			return nil // a method, which is listed in its topic
+		switch {
+		case c.HasParent() && (isTopic(c.Parent()) || c.Parent().Name() == "completion"):
+			return nil // a method, which is listed in its topic, or a shell
+		case isLong(c):
+			fmt.Fprintf(out, "## %s\n\n%s: [the page](%s).\n\n", c.CommandPath(), c.Short, longPage(c))
+			return nil
 		}
-		markdownCommand(out, c)
+		markdownCommand(out, c, common)
 		return nil
 	})
+	if len(common) > 0 {
+		fmt.Fprint(out, "## Flags of several commands\n\n| flag | |\n| --- | --- |\n")
+		for _, row := range slices.Sorted(maps.Keys(common)) {
+			fmt.Fprintln(out, row)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -145,10 +176,13 @@ func writeMarkdown(w io.Writer, root *cobra.Command, intro string, also []string
 }
 
 func markdownLink(c *cobra.Command) string {
+	if isLong(c) {
+		return fmt.Sprintf("[%s](%s)", c.Name(), longPage(c))
+	}
 	return fmt.Sprintf("[%s](#%s)", c.Name(), strings.ReplaceAll(c.CommandPath(), " ", "-"))
 }
 
-func markdownCommand(out io.Writer, c *cobra.Command) {
+func markdownCommand(out io.Writer, c *cobra.Command, common map[string]bool) {
 	fmt.Fprintf(out, "## %s\n\n%s\n\n", c.CommandPath(), c.Short)
 	fmt.Fprintf(out, "```text\n%s\n```\n\n", strings.TrimSpace(about(c)))
 	if isTopic(c) {
@@ -169,29 +203,72 @@ func markdownCommand(out io.Writer, c *cobra.Command) {
 		}
 		fmt.Fprintf(out, "Commands: %s.\n\n", strings.Join(names, ", "))
 	}
-	markdownFlags(out, c.NonInheritedFlags())
+	markdownFlags(out, c.NonInheritedFlags(), common)
 }
 
-// markdownFlags writes a table of flags, except --help.
-func markdownFlags(out io.Writer, flags *pflag.FlagSet) {
-	begun := false
-	cell := strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;")
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Name == "help" {
-			return
-		}
-		if !begun {
-			fmt.Fprintf(out, "| flag | |\n| --- | --- |\n")
-			begun = true
-		}
-		name, usage, value := flagText(f)
-		if value != "" {
-			usage += " (default " + value + ")"
-		}
-		fmt.Fprintf(out, "| `%s` | %s |\n", strings.ReplaceAll(name, "|", `\|`), cell.Replace(usage))
+// unlessGiven begins the text of a flag that a command takes only without a model.
+const unlessGiven = "without MODEL: "
+
+// commonFlags returns the lines of flags that three commands or more have with the same text.
+func commonFlags(root *cobra.Command) map[string]bool {
+	const several = 3
+	seen, common := map[string]int{}, map[string]bool{}
+	_ = walk(root, func(c *cobra.Command) error { // the function returns no error
+		visible(c.NonInheritedFlags(), func(f *pflag.Flag) {
+			row := strings.Replace(flagRow(f), unlessGiven, "", 1)
+			seen[row]++
+			if seen[row] == several {
+				common[row] = true
+			}
+		})
+		return nil
 	})
-	if begun {
-		fmt.Fprintln(out)
+	return common
+}
+
+// visible calls use for the flags of the help, except --help.
+func visible(flags *pflag.FlagSet, use func(f *pflag.Flag)) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" {
+			use(f)
+		}
+	})
+}
+
+// flagRow returns a flag as a line of a table.
+func flagRow(f *pflag.Flag) string {
+	name, usage, value := flagText(f)
+	if value != "" {
+		usage += " (default " + value + ")"
+	}
+	return fmt.Sprintf("| `%s` | %s |", strings.ReplaceAll(name, "|", `\|`),
+		strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(usage))
+}
+
+// markdownFlags writes the flags of a command: a table of its own, and the names of those that it
+// has in common with others.
+func markdownFlags(out io.Writer, flags *pflag.FlagSet, common map[string]bool) {
+	var own, shared, conditional []string
+	visible(flags, func(f *pflag.Flag) {
+		row := flagRow(f)
+		switch always := strings.Replace(row, unlessGiven, "", 1); {
+		case !common[always]:
+			own = append(own, row)
+		case always != row:
+			conditional = append(conditional, "`--"+f.Name+"`")
+		default:
+			shared = append(shared, "`--"+f.Name+"`")
+		}
+	})
+	if len(own) > 0 {
+		fmt.Fprintf(out, "| flag | |\n| --- | --- |\n%s\n\n", strings.Join(own, "\n"))
+	}
+	if len(shared) > 0 {
+		fmt.Fprintf(out, "[Flags of several commands](#flags-of-several-commands): %s", strings.Join(shared, ", "))
+		if len(conditional) > 0 {
+			fmt.Fprintf(out, "; without MODEL also %s", strings.Join(conditional, ", "))
+		}
+		fmt.Fprint(out, ".\n\n")
 	}
 }
 

@@ -142,6 +142,13 @@ func (c *Checks) Output(flag, path string) {
 	}
 	c.outputs = append(c.outputs, output{flag, path})
 	if path == Stream {
+		c.Do(func() error {
+			if usage.IsClosed(c.s.Stdout) {
+				return fmt.Errorf("%s is \"-\", and standard output is closed: want a file, a pipe or >%s",
+					flag, os.DevNull)
+			}
+			return nil
+		})
 		return
 	}
 	for _, in := range c.s.inputs {

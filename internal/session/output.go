@@ -53,7 +53,7 @@ func (s *Session) Warnf(format string, args ...any) {
 		return
 	}
 	s.warnings = append(s.warnings, message)
-	fmt.Fprintln(s.Stderr, s.Name+": warning: "+message)
+	s.course.aside(s, func() { fmt.Fprintln(s.Stderr, s.Name+": warning: "+message) })
 }
 
 // WarnOf prints warnings about something with a name, which may be "".
@@ -106,6 +106,17 @@ func (s *Session) PrintTo(w io.Writer, v any, text func(w io.Writer)) error {
 // sequences and other letters that do not show written as in Go, \n or \x1b.
 func Printable(text string) string {
 	return escaped(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// LongName is the number of letters of a name of a column that people read.
+const LongName = 60
+
+// Clip shortens a text to so many letters.
+func Clip(text string, most int) string {
+	if letters := []rune(text); len(letters) > most {
+		return string(letters[:most-1]) + "…"
+	}
+	return text
 }
 
 // terminal is text whose lines are laid out already: it escapes what a terminal would obey.

@@ -18,7 +18,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
@@ -33,7 +32,7 @@ type Session struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	NewBar         func(w io.Writer) Bar // begins a bar on a terminal; nil for a program without
+	NewBar         func(w io.Writer) Bar // draws a bar on a terminal; nil for a program without
 	// Garbage is the number of bytes of garbage, in addition to as many as are in use, that are
 	// left uncollected if memory has no limit.
 	Garbage int
@@ -50,6 +49,7 @@ type Session struct {
 	ballast   *ballast   // nil for none
 	stdinUsed string     // the flag that reads standard input, "" if none does
 	inputs    []string   // paths read, which no output may replace
+	course    course     // the bar of the command that runs
 	warning   sync.Mutex // of warnings
 	warnings  []string   // printed so far, for --json
 }
@@ -165,60 +165,6 @@ func FlagsInOrder(commands []*cobra.Command) {
 		c.Flags().SortFlags = false
 		FlagsInOrder(c.Commands())
 	}
-}
-
-// Bar shows the progress of one piece of work on a terminal; package progress draws it.
-type Bar interface {
-	Show(p algorithms.Progress)
-	// Clear removes the bar from the screen; it is the last call.
-	Clear()
-}
-
-// Progress is a bar that appears with the first report, only on a terminal, and not with --quiet or
-// --json.
-type Progress struct {
-	mu      sync.Mutex
-	wanted  bool
-	bar     Bar
-	newBar  func() Bar
-	cleared bool
-}
-
-// Progress returns the bar of one piece of work.
-func (s *Session) Progress() *Progress {
-	return &Progress{
-		wanted: s.NewBar != nil && !s.Quiet && !s.JSON && usage.IsTerminal(s.Stderr),
-		newBar: func() Bar { return s.NewBar(s.Stderr) },
-	}
-}
-
-// Report is an algorithms.ProgressFunc.
-func (p *Progress) Report(r algorithms.Progress) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.wanted || p.cleared {
-		return
-	}
-	if p.bar == nil {
-		p.bar = p.newBar()
-	}
-	p.bar.Show(r)
-}
-
-// Step reports which of several parts of the work is running.
-func (p *Progress) Step(done, total int, name string) {
-	p.Report(algorithms.Progress{Stage: name, Done: done, Total: total, Objective: math.NaN(),
-		Residual: math.NaN()})
-}
-
-// Done removes the bar. It may be called twice: once before printing and once deferred.
-func (p *Progress) Done() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bar != nil && !p.cleared {
-		p.bar.Clear()
-	}
-	p.cleared = true
 }
 
 // ByteSize is a number of bytes, 0 for no limit: "8GiB", "500MB", "1073741824".

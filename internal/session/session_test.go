@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,26 +41,64 @@ func TestAwaitLeavesWhenInterrupted(t *testing.T) {
 	}
 }
 
-// recorder is a bar that counts calls.
-type recorder struct{ shown, cleared int }
+// recorder is a bar that keeps what it shows.
+type recorder struct {
+	shares  []float64
+	cleared int
+}
 
-func (r *recorder) Show(algorithms.Progress) { r.shown++ }
-func (r *recorder) Clear()                   { r.cleared++ }
+func (r *recorder) Show(s Shown) { r.shares = append(r.shares, s.Share) }
+func (r *recorder) Clear()       { r.cleared++ }
 
-func TestProgress(t *testing.T) {
-	r := &recorder{}
-	p := &Progress{wanted: true, newBar: func() Bar { return r }}
-	p.Report(algorithms.Progress{Stage: "a", Done: 1, Total: 2})
-	p.Report(algorithms.Progress{Stage: "b", Done: 2, Total: 2})
-	p.Done()
-	p.Done()
-	p.Report(algorithms.Progress{Stage: "late"})
-	if r.shown != 2 || r.cleared != 1 {
-		t.Errorf("shown %d times, cleared %d times: want 2 and 1", r.shown, r.cleared)
+// device is a session whose standard error passes for a terminal, and its bar.
+func device(t *testing.T) (*Session, *recorder) {
+	f, err := os.OpenFile("/dev/zero", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no device that takes and forgets output: ", err)
 	}
-	silent := &Progress{newBar: func() Bar { t.Error("an unnecessary bar was made"); return r }}
-	silent.Report(algorithms.Progress{})
-	silent.Done()
+	t.Cleanup(func() { f.Close() })
+	r := &recorder{}
+	return &Session{Stderr: f, NewBar: func(io.Writer) Bar { return r }}, r
+}
+
+// TestProgress: the parts of a command share one bar, which never falls and is full once.
+func TestProgress(t *testing.T) {
+	s, r := device(t)
+	whole := s.Progress()
+	whole.Part(0.5)
+	first := s.Progress()
+	first.Step(1, 2, "a")
+	first.Step(1, 4, "behind")
+	first.Done()
+	first.Done()
+	first.Step(1, 1, "late")
+	whole.Part(1)
+	whole.Report(algorithms.Progress{Stage: "unknown", Done: 7})
+	s.Warnf("the bar is out of the way")
+	second := s.Progress()
+	stages := second.Stages(0.5, 0.5)
+	stages(algorithms.Progress{Stage: "d", Done: 1, Total: 1})
+	stages(algorithms.Progress{Stage: "e", Done: 3, Total: 2})
+	second.Step(9, 9, "all steps, but not done")
+	second.Done()
+	whole.Done()
+	whole.Done()
+	// a, behind, unknown, after the warning, d, e, all steps, done
+	if want := []float64{0.25, 0.25, 0.5, 0.5, 0.75, 0.875, 0.875, 1}; !slices.Equal(r.shares, want) {
+		t.Errorf("shares %v: want %v", r.shares, want)
+	}
+	if r.cleared != 2 { // for the warning, and at the end
+		t.Errorf("cleared %d times", r.cleared)
+	}
+	for _, silent := range []*Session{{Quiet: true}, {JSON: true}, {Stderr: io.Discard}} {
+		if silent.Stderr == nil {
+			silent.Stderr = s.Stderr
+		}
+		silent.NewBar = func(io.Writer) Bar { t.Error("an unnecessary bar was made"); return r }
+		p := silent.Progress()
+		p.Step(1, 2, "a")
+		p.Done()
+	}
 }
 
 // TestChecksKeepTheFirst: the first mistake is reported; later checks record and try nothing.

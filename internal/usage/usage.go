@@ -276,18 +276,36 @@ func (o *helpOutput) Write(p []byte) (int, error) {
 }
 
 // IsTerminal reports whether w is a terminal. It counts every character device as one except the
-// null device, which people use to discard output.
+// null device, which people use to discard output, and the full one.
 func IsTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	if !ok {
 		return false
 	}
 	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && !is(info, os.DevNull) &&
+		!is(info, "/dev/full")
+}
+
+func is(info os.FileInfo, device string) bool {
+	other, err := os.Stat(device)
+	return err == nil && os.SameFile(info, other)
+}
+
+// IsClosed reports whether w is an output that was closed when the program started. Go opens the
+// null device for it, for reading too, and a shell's >/dev/null for writing alone. Other programs,
+// such as Python, discard output with a null device for both.
+func IsClosed(w any) bool {
+	f, ok := w.(*os.File)
+	if !ok {
 		return false
 	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
+	info, err := f.Stat()
+	if err != nil || !is(info, os.DevNull) {
+		return err != nil
+	}
+	_, err = f.Read(make([]byte, 1))
+	return errors.Is(err, io.EOF)
 }
 
 // ending are the signals that ask a program to end: Ctrl-C, kill, a closed terminal, Ctrl-\.

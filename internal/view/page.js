@@ -458,13 +458,14 @@ const drawing = (DATA, chosen, pictured) => {
     const both = (s) => {
       const box = byId("both");
       box.replaceChildren();
-      if (!features.length) return;
+      const cells = s.cells || features.map((f) => [f.name, digits(f.at(s.i)), digits(f.at(s.j))]);
+      if (!cells.length) return;
       const table = element("table", undefined, box), titles = element("tr", undefined, element("thead", undefined, table)), rows = element("tbody", undefined, table);
       for (const title of [s.link + "-link", name(s.i), name(s.j)]) element("th", title, titles).scope = "col";
-      for (const f of features) {
+      for (const [title, ...two] of cells) {
         const row = element("tr", undefined, rows);
-        element("th", f.name, row).scope = "row";
-        for (const i of [s.i, s.j]) element("td", digits(f.at(i)), row).className = "n";
+        element("th", title, row).scope = "row";
+        for (const text of two) element("td", text, row).className = s.cells ? "" : "n";
       }
     };
     const fill = () => {
@@ -489,6 +490,7 @@ const drawing = (DATA, chosen, pictured) => {
     kind.addEventListener("change", fill);
     filter.addEventListener("input", fill);
     fill();
+    both(DATA.suspects.reduce((worst, s) => (s.excess > worst.excess ? s : worst)));
   };
   if (byId("suspects")) suspects();
   return { end: () => ended.abort() };

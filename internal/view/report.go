@@ -106,6 +106,8 @@ type Violation struct {
 	Distance float64 `json:"distance"` // squared
 	Expected float64 `json:"expected"` // at most this for a must-link, at least for a cannot-link
 	Excess   float64 `json:"excess"`   // how many times too long, or too short, >= 1
+	// Cells are columns with the cells of I and J, nil to show the features of the points.
+	Cells [][3]string `json:"cells,omitempty"`
 }
 
 // SuspiciousLink is a link that is suspicious to metrics learned without it.

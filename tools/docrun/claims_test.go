@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -52,79 +51,32 @@ func tables(text string) map[[2]string]string {
 	return out
 }
 
-// short returns numbers as choosing.md writes them: .645 / .659 for 0.645 / 0.659.
-func short(cell string) string { return strings.ReplaceAll(cell, "0.", ".") }
-
-// TestChoosingCopiesResults: the tables of choosing.md have the numbers of the results, and so have
-// the limits of README.
-func TestChoosingCopiesResults(t *testing.T) {
-	choosing := readPage(t, docs+"choosing.md")
-	shown := tables(choosing)
-	cross, curves := tables(readPage(t, docs+"results/cross.md")),
-		tables(readPage(t, docs+"results/curves.md"))
-	compared := 0
-	check := func(row, column string, results map[[2]string]string, of string) {
-		got, is := shown[[2]string{row, column}]
+// TestReadmeCopiesResults: the limits of README have the numbers of the results.
+func TestReadmeCopiesResults(t *testing.T) {
+	r := readResults(t)
+	short := func(reference string) string {
+		v, is := r.number(reference)
 		if !is {
-			return
+			t.Fatalf("no number %s", reference)
 		}
-		if want := short(results[[2]string{row, of}]); got != want {
-			t.Errorf("%s, %s is %s: want %s, as in the results", row, column, got, want)
-		}
-		compared++
+		return strings.TrimPrefix(fmt.Sprintf("%.3f", v), "0")
 	}
-	rows := []string{"raw points"}
-	for _, m := range catalog.Methods() {
-		rows = append(rows, m.Name)
-	}
-	for _, row := range rows {
-		check(row, "training rows", cross, "balanced Rand, training")
-		check(row, "held-out rows", cross, "balanced Rand, held-out")
-		check(row, "5-NN accuracy, held-out rows", cross, "5-NN accuracy, held-out")
-		check(row, "mean average precision, held-out rows", cross, "MAP, held-out")
-		for _, links := range []string{"10", "50", "100", "200", "500", "2000"} {
-			check(row, links, curves, links+" links")
-		}
-		check(row, "none", curves, "0 % wrong")
-		for _, share := range []string{"5 %", "10 %", "20 %", "30 %"} {
-			check(row, share, curves, share+" wrong")
-		}
-	}
-	if compared < 80 {
-		t.Errorf("%d numbers compared: want those of three tables", compared)
+	heldOut := func(row string) string { return short("cross; " + row + "; balanced Rand, held-out") }
+	loss := func(row string) string {
+		at := "curves; Mean over the 6 sets; " + row + "; "
+		return short(at + "0 % wrong, held-out rows minus " + at + "10 % wrong, held-out rows")
 	}
 	readme := strings.Join(strings.Fields(readPage(t, "../../README.md")), " ")
 	for _, want := range []string{
-		fmt.Sprintf("(mean balanced Rand index %s, %s, %s, %s; raw %s)",
-			heldOut(cross, "blend"), heldOut(cross, "lleratio"), heldOut(cross, "krca"),
-			heldOut(cross, "kbeta"), heldOut(cross, "raw points")),
-		fmt.Sprintf("falls by %s for gml, %s for blend and itml, %s for lleratio and %s for krca",
-			loss(t, curves, "gml"), loss(t, curves, "blend"), loss(t, curves, "lleratio"),
-			loss(t, curves, "krca")),
+		fmt.Sprintf("(mean balanced Rand index %s, %s, %s, %s; raw %s)", heldOut("blend"), heldOut("lleratio"),
+			heldOut("krca"), heldOut("kbeta"), heldOut("raw points")),
+		fmt.Sprintf("falls by %s for gml, %s for blend and itml, %s for lleratio and %s for krca", loss("gml"),
+			loss("blend"), loss("lleratio"), loss("krca")),
 	} {
 		if !strings.Contains(readme, want) {
 			t.Errorf("README.md does not say %q", want)
 		}
 	}
-}
-
-// heldOut returns the balanced Rand index of held-out rows in the cross table.
-func heldOut(cross map[[2]string]string, row string) string {
-	return short(cross[[2]string{row, "balanced Rand, held-out"}])
-}
-
-// loss returns what a tenth of wrong links costs on held-out rows.
-func loss(t *testing.T, curves map[[2]string]string, row string) string {
-	t.Helper()
-	var value [2]float64
-	for i, column := range []string{"0 % wrong", "10 % wrong"} {
-		_, text, _ := strings.Cut(curves[[2]string{row, column}], " / ")
-		var err error
-		if value[i], err = strconv.ParseFloat(text, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return short(fmt.Sprintf("%.3f", value[0]-value[1]))
 }
 
 // TestListsAreComplete: the list of methods has every method, and the list of results every page.

@@ -8,13 +8,19 @@
 //   - console: lines that begin with "$ " are commands, lines that begin with "> " after
 //     one continue it, and the lines up to the next command are its output, standard output and
 //     error together. A command without output lines only has to succeed.
+//
 //   - sh: a script for bash -euo pipefail, whose output is not compared.
+//
 //   - go: a whole program (it begins with "package main"), compiled in the module and run, that
 //     ends with a comment "// Output:", as examples do; or a snippet, which must name the file of
 //     the module that holds its lines.
 //
-// Blocks in other languages are ignored. All blocks of a page run in one scratch folder, one after
-// the other, with the folder -bin in front of PATH.
+//   - python: the blocks of a page are one program, run if MUSTLINK_LIBRARY names the library, with
+//     $PYTHON or python3 and the package in PYTHONPATH.
+//
+// Blocks in other languages are not run; a line at the end counts the blocks by language. All
+// blocks of a page run in one scratch folder, one after the other, with the folder -bin in front of
+// PATH.
 //
 // Shown numbers with a point or an exponent may differ by 0.005 + 1 %, durations and sizes (30.38s,
 // 7ms, 1.2 GiB) by any amount; all other text must be equal, except for the width of white space.

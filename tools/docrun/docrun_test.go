@@ -94,7 +94,7 @@ func TestRunPage(t *testing.T) {
 	check := func(text string, update, want bool) {
 		t.Helper()
 		write(text)
-		ok, err := runPage(t.Context(), sink, page, runner{module: dir, update: update})
+		ok, err := runPage(t.Context(), sink, page, runner{module: dir, update: update, counts: counts{}})
 		if err != nil || ok != want {
 			t.Errorf("%q: %v, error %v: want %v", text, ok, err, want)
 		}
@@ -143,5 +143,16 @@ func TestBrokenLinks(t *testing.T) {
 			(len(got) != 1 || !strings.Contains(got[0], c.want)) {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
+	}
+}
+
+// TestCounts: blocks are counted by language, those that are not run apart.
+func TestCounts(t *testing.T) {
+	c := counts{}
+	c.add("sh", true)
+	c.add("python", false)
+	c.add("sh", false)
+	if got, want := c.String(), "python 0 run, 1 not; sh 1 run, 1 not"; got != want {
+		t.Errorf("%q: want %q", got, want)
 	}
 }

@@ -19,16 +19,17 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	failed := false
+	failed, all := false, counts{}
 	for _, page := range flag.Args() {
 		ok, err := runPage(ctx, os.Stdout, page,
 			runner{module: absolute(*module), bin: absolute(*bin), data: os.Getenv("MUSTLINK_DATA"),
-				update: *update})
+				update: *update, counts: all})
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "docrun: %s: %v\n", page, err)
 		}
 		failed = failed || !ok || err != nil
 	}
+	fmt.Println(all)
 	if failed {
 		stop()
 		os.Exit(1)

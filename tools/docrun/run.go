@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,9 +27,33 @@ type runner struct {
 	scratch string
 	update  bool
 
+	python       string // of the page so far
+	counts       counts
 	ran, skipped int
 	faults       []string
 	replacements []replacement
+}
+
+// counts counts the blocks that were run and those that were not, by their language.
+type counts map[string][2]int
+
+func (c counts) add(language string, ran bool) {
+	n := c[language]
+	if ran {
+		n[0]++
+	} else {
+		n[1]++
+	}
+	c[language] = n
+}
+
+// String returns the counts, the languages in order.
+func (c counts) String() string {
+	var parts []string
+	for _, language := range slices.Sorted(maps.Keys(c)) {
+		parts = append(parts, fmt.Sprintf("%s %d run, %d not", language, c[language][0], c[language][1]))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // replacement replaces shown lines of a page with printed text.
@@ -42,11 +69,17 @@ func (r *runner) fault(line int, format string, args ...any) {
 // run runs a block if it knows its language.
 func (r *runner) run(ctx context.Context, b *block) error {
 	switch b.language {
-	case "console", "sh", "go":
+	case "console", "sh", "go", "python":
+	case "c", "javascript", "sql":
+		r.counts.add(b.language, false)
+		return nil
 	default:
 		return nil
 	}
-	if b.mark.skip != "" || len(b.mark.data) > 0 && r.data == "" {
+	skip := b.mark.skip != "" || len(b.mark.data) > 0 && r.data == "" ||
+		b.language == "python" && os.Getenv("MUSTLINK_LIBRARY") == ""
+	r.counts.add(b.language, !skip)
+	if skip {
 		r.skipped++
 		return nil
 	}
@@ -57,6 +90,14 @@ func (r *runner) run(ctx context.Context, b *block) error {
 	switch {
 	case b.language == "console":
 		return r.console(ctx, b)
+	case b.language == "python": // the blocks of a page are one program
+		r.python += strings.Join(b.text, "\n") + "\n"
+		python := cmp.Or(os.Getenv("PYTHON"), "python3")
+		printed, code, err := r.execute(ctx, r.scratch, python, "-c", r.python)
+		if err == nil && code != b.mark.code {
+			r.fault(b.line, "exit code %d, not %d\n%s", code, b.mark.code, printed)
+		}
+		return err
 	case b.language == "sh":
 		printed, code, err := r.execute(ctx, r.scratch, "bash", "-euo", "pipefail", "-c",
 			strings.Join(b.text, "\n"))

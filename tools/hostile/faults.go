@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -34,6 +36,13 @@ func runFaults(c *campaign, p program, t *tally) error {
 		return nil // the table has no such row then
 	}
 	list := victims()
+	if c.commands > 0 {
+		list = list[:c.commands]
+	}
+	for _, v := range list { // small tables: the number of runs counts here
+		v.line = strings.NewReplacer("long.csv", "data.csv", "wide.csv", "data.csv", "middle.csv", "data.csv",
+			"wide.mlk", "krca.mlk", "--pairs 3000", "--pairs 30").Replace(v.line)
+	}
 	jobs := &campaign{jobs: c.jobs}
 	return jobs.each(len(list), func(dir string) error { return preparePlace(c, p, dir) },
 		func(dir string, i int) error {
@@ -45,15 +54,17 @@ func runFaults(c *campaign, p program, t *tally) error {
 				}
 				return fmt.Errorf("%s: code %d, %s, %w", v.line, o.code, o.stderr, err)
 			}
+			calls, err := v.calls(p, dir)
+			if err != nil {
+				return err
+			}
 			for _, f := range faultErrors {
-				for n := 1; n <= c.faults; n++ {
+				numbers := slices.Sorted(maps.Keys(calls[f.call]))
+				for _, n := range numbers[:min(len(numbers), c.faults)] {
 					inject := fmt.Sprintf("%s:error=%s:when=%d", f.call, f.code, n)
 					result, o, hit, err := v.fail(p, dir, inject)
 					if err != nil {
 						return err
-					}
-					if hit == "" {
-						break
 					}
 					if strings.Contains(hit, dir) && !elsewhere(hit, dir) {
 						t.add(c.list, result, fmt.Sprintf("%s of mustlink %s\n\t%s", inject, v.line, hit), o)
@@ -63,6 +74,43 @@ func runFaults(c *campaign, p program, t *tally) error {
 			return nil
 		})
 }
+
+// calls returns which calls of a kind are on files of the folder, by their numbers in their
+// threads.
+func (v *victim) calls(p program, dir string) (map[string]map[int]bool, error) {
+	if err := v.reset(dir); err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	found, counts := map[string]map[int]bool{}, map[[2]string]int{}
+	for _, f := range faultErrors {
+		found[f.call] = map[int]bool{}
+	}
+	log := filepath.Join(dir, "strace.txt")
+	kinds := strings.Join(slices.Sorted(maps.Keys(found)), ",")
+	cmd := exec.CommandContext(ctx, "strace", append([]string{"-f", "--seccomp-bpf", "-y", "-o", log, "-e",
+		"trace=" + kinds, p.path}, strings.Fields(v.line)...)...)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(v.stdin)
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("strace of mustlink %s: %w", v.line, err)
+	}
+	text, err := read(log)
+	for line := range strings.Lines(text) {
+		words := callLine.FindStringSubmatch(line)
+		if words == nil {
+			continue
+		}
+		counts[[2]string{words[1], words[2]}]++
+		if strings.Contains(line, dir) && !elsewhere(line, dir) && found[words[2]] != nil {
+			found[words[2]][counts[[2]string{words[1], words[2]}]] = true
+		}
+	}
+	return found, err
+}
+
+// callLine finds the thread and the name of a call that begins.
+var callLine = regexp.MustCompile(`^(\d+) +(\w+)\(`)
 
 // elsewhere reports whether a call opens a file by an absolute path outside of dir, as the loader
 // and Go's runtime do.
@@ -80,7 +128,8 @@ func (v *victim) fail(p program, dir, inject string) (result class, o ended, hit
 	defer stop()
 	log := filepath.Join(dir, "strace.txt")
 	call, _, _ := strings.Cut(inject, ":")
-	args := []string{"-f", "-y", "-o", log, "-e", "trace=" + call, "-e", "inject=" + inject, p.path}
+	args := []string{"-f", "--seccomp-bpf", "-y", "-o", log, "-e", "trace=" + call, "-e",
+		"inject=" + inject, p.path}
 	cmd := exec.CommandContext(ctx, "strace", append(args, strings.Fields(v.line)...)...)
 	cmd.WaitDelay = time.Second
 	var stderr bytes.Buffer

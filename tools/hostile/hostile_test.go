@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,13 +27,23 @@ func TestCampaign(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, list bytes.Buffer
-	if err := run([]string{"-quick", "-bin", "default=" + p.Path}, &out, &list); err != nil {
+	args := []string{"-quick", "-patience", "5m", "-bin", "default=" + p.Path}
+	if err := run(args, &out, &list); err != nil {
 		t.Errorf("%v\n%s", err, list.String())
 	}
 	t.Log("\n" + out.String())
-	if lines := clitest.Lines(out.String()); len(lines) != 5 ||
-		!strings.HasPrefix(lines[2], "| files | default | 60 |") {
-		t.Errorf("got %q: want a table of files, parameters and kills", lines)
+	want := []string{"files", "parameters", "kills", "storm", "outputs", "memory", "relations"}
+	if _, err := exec.LookPath("strace"); err == nil {
+		want = slices.Insert(want, 3, "faults")
+	}
+	lines := clitest.Lines(out.String())
+	if len(lines) != 2+len(want) {
+		t.Fatalf("got %q: want a line for each of %q", lines, want)
+	}
+	for k, part := range want {
+		if !strings.HasPrefix(lines[2+k], "| "+part+" | default | ") {
+			t.Errorf("got %q: want the part %s", lines[2+k], part)
+		}
 	}
 }
 

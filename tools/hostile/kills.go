@@ -20,7 +20,7 @@ import (
 type victim struct {
 	line    string
 	outputs []string
-	log     string // an output that grows by lines, from which the next run goes on; "" for none
+	log     string // a file from which the next run goes on; "" for none
 	stdin   string
 
 	took  time.Duration
@@ -46,6 +46,10 @@ func victims() []*victim {
 		one("classify -q krca.mlk --train data.csv -i long.csv -o out/l.csv", "l.csv"),
 		one("neighbors -q krca.mlk --train data.csv -i long.csv -k 5 --approximate recall=.9 -o out/n.csv",
 			"n.csv"),
+		{line: "neighbors -q krca.mlk --train data.csv -i data.csv -k 5 --approximate recall=.9 " +
+			"--index out/near.index -o out/n.csv", outputs: []string{"n.csv"}, log: "near.index"},
+		one("export -q krca.mlk -o out/m.onnx", "m.onnx"),
+		one("export -q rca.mlk -o out/m.json", "m.json"), one("export -q rca.mlk -o out/m.sql", "m.sql"),
 		one("pairs -q krca.mlk -i middle.csv --threshold 1 -o out/p.csv", "p.csv"),
 		one("suggest -q krca.mlk -i data.csv -n 20 -o out/p.csv", "p.csv"),
 		{line: "suggest -q -i data.csv -c out/a.csv --interactive -n 8", log: "a.csv",
@@ -108,6 +112,7 @@ func preparePlace(c *campaign, p program, dir string) error {
 		}
 	}
 	for _, line := range []string{"fit -q -m krca -i data.csv -c links.csv --no-verdict -o krca.mlk",
+		"fit -q -m rca -i data.csv -c links.csv --no-verdict -o rca.mlk",
 		"fit -q -m krca -i wide.csv -c links.csv --no-verdict -o wide.mlk"} {
 		if err == nil {
 			_, err = p.run(dir, "", strings.Fields(line)...)

@@ -1,7 +1,8 @@
 // Hostile runs built programs of mustlink on hostile input and counts how they end: mutated files
 // of all formats under a hard limit of address space, kills while commands write, extreme
-// parameters of all methods, NULL for every argument of the C library, and failures of every system
-// call on files.
+// parameters of all methods, NULL for every argument of the C library, forks of a program that uses
+// it, failures of every system call on files, two servers of label that write one file, full and
+// closed outputs, limits of memory, and tables that say the same in another way.
 //
 //	bin/tools/hostile -bin default=bin/mustlink -library default=bin/lib
 //
@@ -33,8 +34,16 @@ type campaign struct {
 	seed         uint64
 	files, kills int
 	faults       int // failures of one kind of call of one command, at most
+	commands     int // of the failures, 0 for all
 	settings     int // of parameters, at most; 0 for all
-	from         int // number of the first file
+	answers      int // of the label storm
+	sweep        int // runs under a memory limit, at most
+	rows         int // of their tables
+	relations    int // fits of two tables that say the same, at most
+	forks        int
+	outputs      int    // lines of the part outputs, 0 for all
+	match        string // words of the runs under a memory limit, "" for all
+	from         int    // number of the first file
 	jobs         int
 	keep         string // folder for the files of bad ends, "" for none
 	list         io.Writer
@@ -47,7 +56,16 @@ type part struct {
 }
 
 var parts = []part{{"files", runFiles}, {"parameters", runParameters}, {"kills", runKills}, {"null", runNull},
-	{"faults", runFaults}}
+	{"faults", runFaults}, {"storm", runStorm}, {"outputs", runOutputs},
+	{"memory", runMemory}, {"forks", runForks}, {"relations", runRelations}}
+
+func partNames() string {
+	list := make([]string, len(parts))
+	for k := range parts {
+		list[k] = parts[k].name
+	}
+	return strings.Join(list, ",")
+}
 
 func run(args []string, out, list io.Writer) error {
 	c := &campaign{list: list}
@@ -57,11 +75,18 @@ func run(args []string, out, list io.Writer) error {
 	flags.IntVar(&c.from, "from", 0, "number of the first file, to go on with an earlier run")
 	flags.IntVar(&c.kills, "kills", 1000, "kills")
 	flags.IntVar(&c.faults, "faults", 100, "failures of one kind of call of one command, at most")
+	flags.IntVar(&c.answers, "answers", 10000, "answers in the label storm")
+	flags.IntVar(&c.sweep, "sweep", 1<<30, "runs under a memory limit, at most")
+	flags.IntVar(&c.rows, "rows", 1_000_000, "rows of the tables of these runs")
+	flags.IntVar(&c.relations, "relations", 1<<30, "comparisons of two tables that say the same, at most")
+	flags.IntVar(&c.forks, "forks", 500, "forks of a program that uses the C library")
+	flags.DurationVar(&patience, "patience", patience, "time after which a run is a hang")
 	flags.IntVar(&c.jobs, "jobs", runtime.NumCPU(), "programs at a time")
+	flags.StringVar(&c.match, "match", "", "words of the commands under a memory limit")
 	flags.StringVar(&c.keep, "keep", "", "folder for the hostile files of bad ends")
 	quick := flags.Bool("quick", false, "few files, kills and parameters")
 	all := flags.Bool("all", false, "list every run")
-	only := flags.String("only", "files,parameters,kills,null,faults", "parts to run")
+	only := flags.String("only", partNames(), "parts to run")
 	bins := flags.String("bin", "", "programs, as BUILD=PATH,...")
 	libraries := flags.String("library", "",
 		"folders of make build-lib, as BUILD=PATH,...; without it there is no part null")
@@ -69,7 +94,8 @@ func run(args []string, out, list io.Writer) error {
 		return err
 	}
 	if *quick {
-		c.files, c.kills, c.settings, c.faults = 60, 12, 40, 0
+		c.files, c.kills, c.settings, c.answers, c.relations, c.forks, c.outputs = 60, 12, 40, 100, 20, 50, 20
+		c.faults, c.commands, c.sweep, c.rows = 2, 3, 6, 400_000
 	}
 	programs, err := builds(*bins, *libraries)
 	if err != nil {
@@ -83,7 +109,7 @@ func run(args []string, out, list io.Writer) error {
 	for _, name := range strings.Split(*only, ",") {
 		at := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
 		if at < 0 {
-			return fmt.Errorf("-only is %q: want a list of files, parameters, kills, null and faults", *only)
+			return fmt.Errorf("-only is %q: want some of %s", *only, partNames())
 		}
 		for _, p := range programs {
 			t := newTally(name, p.build, from)

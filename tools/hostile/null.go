@@ -78,12 +78,13 @@ func compile(dir, library string, calls []string) error {
 var (
 	comment   = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	prototype = regexp.MustCompile(
-		`(?m)^(?:int|int32_t|const char \*)\s*(mustlink_\w+)\(([^;]*)\)(?: MUSTLINK_DEPRECATED)?;`)
+		`(?m)^(?:MUSTLINK_API )?(?:int|int32_t|const char \*)\s*(mustlink_\w+)\(([^;]*)\)(?: MUSTLINK_DEPRECATED)?;`)
 	structure = regexp.MustCompile(`(?s)typedef struct (mustlink_\w+) \{(.*?)\}`)
 	space     = regexp.MustCompile(`\s+`)
 )
 
-// sound are the arguments of calls that succeed, by declaration.
+// sound are the arguments of calls that succeed, by declaration, after a function's name for it
+// alone.
 var sound = map[string]string{
 	"int32_t abi": "MUSTLINK_ABI", "const char *options": `"{}"`, "const char *method": `"krca"`,
 	"const char *path": `"model.mlk"`, "const char *index_path": `"near.index"`,
@@ -100,7 +101,10 @@ var sound = map[string]string{
 	"int64_t *pair": "drawn", "const int64_t *pair": "pair", "int64_t pairs": "4", "double *out": "squared",
 	"int64_t neighbors": "2", "int64_t *measured_neighbors": "&size", "int64_t k": "2",
 	"double recall": "0.9", "int64_t *neighbor": "drawn", "double *distance": "out",
-	"double *measured":              "squared",
+	"double *measured": "squared", "mustlink_groups_find const char *options": `"{\"count\": 2}"`,
+	"mustlink_groups groups": "groups", "mustlink_groups *groups": "&made",
+	"const mustlink_distinct *columns": "&columns", "int64_t column_count": "1", "int64_t *label": "drawn",
+	"int64_t *child": "drawn", "double *height": "squared", "int64_t *forbidden": "drawn",
 	"const mustlink_points *points": "&points", "const mustlink_points *x": "&points",
 	"const mustlink_points *y": "&points", "const mustlink_links *links": "&links",
 	"const mustlink_control *control": "&control", "const mustlink_matrix *out": "&matrix",
@@ -125,7 +129,10 @@ func hostileCalls(header string) ([]string, error) {
 		args, none := make([]string, len(list)), make([]string, len(list))
 		for i, declared := range list {
 			list[i] = strings.TrimSpace(declared)
-			value, known := sound[list[i]]
+			value, known := sound[name+" "+list[i]]
+			if !known {
+				value, known = sound[list[i]]
+			}
 			if !known {
 				return nil, fmt.Errorf("%s has the argument %q: want one of the table", name, list[i])
 			}
@@ -217,10 +224,13 @@ int main(int argc, char **argv) {
 	mustlink_model model;
 	mustlink_index index;
 	mustlink_pairs pairs;
+	mustlink_groups groups;
+	mustlink_distinct columns = {"source", group, 0, NULL};
 	int code = 0;
 	if (mustlink_engine_new(MUSTLINK_ABI, NULL, &engine) || mustlink_fit(engine, "krca", NULL, &points, &links, NULL, &model) ||
 	    mustlink_index_new(engine, &points, 2, 1, NULL, &index) || mustlink_index_save(index, "near.index") ||
 	    mustlink_pairs_suggest(engine, model, NULL, &points, NULL, NULL, &pairs) ||
+	    mustlink_groups_find(engine, 0, "{\"count\": 2}", &points, NULL, &columns, 1, NULL, &groups) ||
 	    mustlink_save(model, "model.mlk") || mustlink_save_bytes(model, text, sizeof text, &size)) {
 		fprintf(stderr, "%s\n", mustlink_message());
 		return 1;

@@ -17,8 +17,9 @@ import (
 const (
 	memoryLimit  = 100_000_000 // of --memory-limit
 	addressSpace = 4 << 30     // hard limit; Go's runtime alone reserves about 1.3 GiB
-	patience     = 20 * time.Second
 )
+
+var patience = 20 * time.Second
 
 // class is how a run ended.
 type class int
@@ -82,13 +83,16 @@ func (p program) idle() (int64, error) {
 }
 
 // classify returns the class of a run. idle is the memory of a program that does nothing.
-func classify(o ended, idle int64) class {
+func classify(o ended, idle int64) class { return classifyWithin(o, idle, memoryLimit) }
+
+// classifyWithin is classify for another limit.
+func classifyWithin(o ended, idle, limit int64) class {
 	switch {
 	case o.late:
 		return hang
 	case o.code < 0 || traced(o.stderr):
 		return trace
-	case o.peak > idle+2*memoryLimit:
+	case o.peak > idle+2*limit:
 		return peak
 	case o.code == 0:
 		return done

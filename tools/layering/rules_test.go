@@ -137,7 +137,7 @@ const (
 var leafPackages = map[string][]string{
 	arrow: {"github.com/google/flatbuffers/go", "github.com/klauspost/compress/zstd",
 		"github.com/pierrec/lz4/v4"},
-	parquet: {
+	parquet: {"github.com/andybalholm/brotli",
 		"github.com/klauspost/compress/snappy", "github.com/klauspost/compress/zstd",
 		"github.com/parquet-go/parquet-go/deprecated", "github.com/parquet-go/parquet-go/encoding/thrift",
 		"github.com/parquet-go/parquet-go/format",
@@ -153,7 +153,7 @@ var leafReferences = map[string][]string{
 
 // testTools are imported by the tests of all floors, and by the packages that support these tests.
 var testTools = []string{"internal/propertytest", "internal/drawstest", "internal/racetest",
-	"internal/difftest", "internal/tabletest"}
+	"internal/difftest", "internal/tabletest", "internal/failtest"}
 
 // Check returns one message for every import of the package pkg that breaks the order,
 // none if all is well. pkg is relative to the module ("" its root, "engine/kernel");

@@ -5,8 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -27,9 +30,82 @@ type platform struct {
 
 const ociType = "application/vnd.oci.image."
 
-// image writes the container image as an archive in the OCI layout: the static command alone, for
-// each platform with Linux. It runs as user 10001 in the folder /data.
-func (r *release) image() error {
+// containers writes the container images as archives in the OCI layout: one of the static command
+// alone, for each platform with Linux, and for this machine one with OpenBLAS.
+func (r *release) containers() error {
+	static := map[string][]entry{}
+	for _, name := range r.platforms {
+		if strings.HasPrefix(name, "linux/") {
+			content, err := os.ReadFile(r.program(name))
+			if err != nil {
+				return err
+			}
+			static[name] = []entry{{"usr/bin/mustlink", 0o755, content}}
+		}
+	}
+	if err := r.image("mustlink_"+r.version+"_oci.tar", static); err != nil {
+		return err
+	}
+	own := runtime.GOOS + "/" + runtime.GOARCH
+	if static[own] == nil {
+		return nil
+	}
+	if _, err := r.output(r.work, nil, "pkg-config", "--exists", "openblas", "lapacke"); err != nil {
+		say("no image with OpenBLAS: pkg-config does not find openblas and lapacke")
+		return nil
+	}
+	files, err := r.withOpenBLAS()
+	if err != nil {
+		return err
+	}
+	return r.image("mustlink_"+r.version+"_openblas_oci.tar", map[string][]entry{own: files})
+}
+
+var library = regexp.MustCompile(`(?:=> |^\s*)(/\S+) \(`)
+
+// withOpenBLAS returns the command of the build netlib, the libraries of this machine that it
+// needs, and their license texts, which Debian keeps in the folder of each package.
+func (r *release) withOpenBLAS() ([]entry, error) {
+	program := filepath.Join(r.work, "openblas", "mustlink")
+	err := r.build(program, []string{"CGO_ENABLED=1"}, "", "-tags", "netlib", "./cmd/mustlink")
+	if err != nil {
+		return nil, err
+	}
+	needed, err := r.output(r.work, nil, "ldd", program)
+	if err != nil {
+		return nil, err
+	}
+	from := map[string]string{"usr/bin/mustlink": program}
+	for line := range strings.Lines(needed) {
+		found := library.FindStringSubmatch(line)
+		if found == nil {
+			continue
+		}
+		file, err := filepath.EvalSymlinks(found[1])
+		if err != nil {
+			return nil, err
+		}
+		from[strings.TrimPrefix(found[1], "/")] = file
+		owner, err := r.output(r.work, nil, "dpkg", "-S", "*"+strings.TrimPrefix(file, "/usr"))
+		if err != nil {
+			return nil, err
+		}
+		text := "/usr/share/doc/" + owner[:strings.IndexByte(owner, ':')] + "/copyright"
+		from[text[1:]] = text
+	}
+	var files []entry
+	for to, file := range from {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, entry{to, 0o755, content})
+	}
+	return files, nil
+}
+
+// image writes an image of some files for each platform. It runs as user 10001 in the folder /data.
+func (r *release) image(name string, files map[string][]entry) error {
 	var images []blob
 	var entries []entry
 	add := func(kind string, content []byte) blob {
@@ -41,12 +117,9 @@ func (r *release) image() error {
 		content, _ := json.Marshal(v) // maps, texts and numbers: cannot fail
 		return add(kind, content)
 	}
-	for _, name := range r.platforms {
-		goos, arch, _ := strings.Cut(name, "/")
-		if goos != "linux" {
-			continue
-		}
-		layer, id, err := r.layer(r.program(name))
+	for _, on := range slices.Sorted(maps.Keys(files)) {
+		goos, arch, _ := strings.Cut(on, "/")
+		layer, id, err := r.layer(files[on])
 		if err != nil {
 			return err
 		}
@@ -77,24 +150,18 @@ func (r *release) image() error {
 		entry{"oci-layout", 0o644, []byte(`{"imageLayoutVersion":"1.0.0"}`)})
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
 	entries = slices.CompactFunc(entries, func(a, b entry) bool { return a.name == b.name })
-	name := "mustlink_" + r.version + "_oci.tar"
 	say("%s", name)
 	return toFile(filepath.Join(r.files, name), entries, r.when, writeTar)
 }
 
-// layer returns the compressed layer with a program and its licenses, and the digest of the layer
+// layer returns the compressed layer with some files and the licenses, and the digest of the layer
 // before compression. The folders /data and /tmp come to be with a file of no bytes in each.
-func (r *release) layer(program string) (compressed []byte, id string, err error) {
-	content, err := os.ReadFile(program)
+func (r *release) layer(files []entry) (compressed []byte, id string, err error) {
+	licenses, err := tree(filepath.Join(r.work, "share", "licenses"), "usr/share/doc/mustlink/licenses")
 	if err != nil {
 		return nil, "", err
 	}
-	files, err := tree(filepath.Join(r.work, "share", "licenses"), "usr/share/doc/mustlink/licenses")
-	if err != nil {
-		return nil, "", err
-	}
-	files = append(files, entry{"usr/bin/mustlink", 0o755, content}, entry{"data/.keep", 0o644, nil},
-		entry{"tmp/.keep", 0o644, nil})
+	files = slices.Concat(files, licenses, []entry{{"data/.keep", 0o644, nil}, {"tmp/.keep", 0o644, nil}})
 	var plain, small bytes.Buffer
 	if err := writeTar(&plain, files, r.when); err != nil {
 		return nil, "", err

@@ -11,45 +11,93 @@ import (
 	"strings"
 )
 
-// compilers are the C compilers, and the names that Debian and Python use for a platform.
-var compilers = map[string]struct{ cc, debian, python string }{
-	"linux/amd64": {"x86_64-linux-gnu-gcc", "amd64", "x86_64"},
-	"linux/arm64": {"aarch64-linux-gnu-gcc", "arm64", "aarch64"},
+// compilers are the C compilers, and the names that Debian and Python use for a platform. threads
+// is the version that glibc gave the functions for threads there, before 2.34 gave them new ones.
+var compilers = map[string]struct{ cc, debian, python, threads string }{
+	"linux/amd64":   {"x86_64-linux-gnu-gcc", "amd64", "x86_64", "GLIBC_2.2.5"},
+	"linux/arm64":   {"aarch64-linux-gnu-gcc", "arm64", "aarch64", "GLIBC_2.17"},
+	"windows/amd64": {"x86_64-w64-mingw32-gcc", "", "win_amd64", ""},
 }
 
-// linked builds what contains the C library: wheels and Debian packages.
+// linked builds what contains the C library: wheels, their source archive, and Debian packages.
 func (r *release) linked() error {
+	if err := r.python(); err != nil {
+		return err
+	}
+	wheel := ""
 	for _, platform := range r.platforms {
 		c, ok := compilers[platform]
 		if !ok {
+			say("no wheel for %s: there is no C compiler for it", platform)
 			continue
 		}
 		if _, err := exec.LookPath(c.cc); err != nil {
-			say("no Debian packages and no wheel for %s: there is no %s", platform, c.cc)
+			say("no wheel and no package of the library for %s: there is no %s", platform, c.cc)
 			continue
 		}
-		library := filepath.Join(filepath.Dir(r.program(platform)), "libmustlink.so.1")
-		_, arch, _ := strings.Cut(platform, "/")
-		flags := "-extldflags '-Wl,--version-script=" +
-			filepath.Join(r.clone, "cmd/libmustlink/libmustlink.map") +
-			" -Wl,-soname,libmustlink.so.1 -Wl,--build-id=none'"
-		if err := r.build(library, []string{"CGO_ENABLED=1", "GOOS=linux", "GOARCH=" + arch, "CC=" + c.cc},
-			flags, "-buildmode=c-shared", "./cmd/libmustlink"); err != nil {
+		goos, arch, _ := strings.Cut(platform, "/")
+		env := []string{"CGO_ENABLED=1", "GOOS=" + goos, "GOARCH=" + arch, "CC=" + c.cc}
+		folder := filepath.Dir(r.program(platform))
+		library, tag := filepath.Join(folder, "libmustlink.dll"), c.python
+		flags := "-extldflags '-static-libgcc'"
+		if goos == "linux" {
+			threads, err := r.oldThreads(folder, c.cc, c.threads)
+			if err != nil {
+				return fmt.Errorf("%s: %w", platform, err)
+			}
+			library = filepath.Join(folder, "libmustlink.so.1")
+			flags = "-extldflags '" + threads + " -Wl,--version-script=" +
+				filepath.Join(r.clone, "cmd/libmustlink/libmustlink.map") +
+				" -Wl,-soname,libmustlink.so.1 -Wl,--build-id=none'"
+		}
+		if err := r.build(library, env, flags, "-buildmode=c-shared", "./cmd/libmustlink"); err != nil {
 			return fmt.Errorf("the library for %s: %w", platform, err)
 		}
-		glibc, err := r.glibc(library)
-		if err != nil {
-			return err
+		if goos == "linux" {
+			glibc, err := r.glibc(library)
+			if err != nil {
+				return err
+			}
+			tag = "manylinux_" + strings.ReplaceAll(glibc, ".", "_") + "_" + c.python
+			if err := r.debian(platform, c.debian, library, glibc); err != nil {
+				return err
+			}
 		}
-		tag := "manylinux_" + strings.ReplaceAll(glibc, ".", "_") + "_" + c.python
-		if err := r.wheel(library, tag); err != nil {
-			return err
-		}
-		if err := r.debian(platform, c.debian, library, glibc); err != nil {
+		var err error
+		if wheel, err = r.wheel(library, tag); err != nil {
 			return err
 		}
 	}
-	return nil
+	if wheel == "" {
+		return nil
+	}
+	return r.sdist(wheel)
+}
+
+// threadFunctions are the functions that the library uses of those that moved from libpthread to
+// libc in glibc 2.34, where they got new versions.
+var threadFunctions = []string{"pthread_attr_getstack", "pthread_attr_getstacksize", "pthread_create",
+	"pthread_getattr_np", "pthread_getspecific", "pthread_key_create", "pthread_setspecific",
+	"pthread_sigmask"}
+
+// oldThreads makes an empty library with these functions, in a version that every glibc has since
+// then. Linked before libc, it lets the library run with a glibc older than that of this machine.
+func (r *release) oldThreads(folder, cc, version string) (string, error) {
+	code, script, library := filepath.Join(folder, "threads.c"), filepath.Join(folder, "threads.map"),
+		filepath.Join(folder, "libthreads.so")
+	functions := ""
+	for _, name := range threadFunctions {
+		functions += "void " + name + "(void) {}\n"
+	}
+	text := version + " { global: " + strings.Join(threadFunctions, "; ") + "; local: *; };\n"
+	for file, content := range map[string]string{code: functions, script: text} {
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			return "", err
+		}
+	}
+	_, err := r.output(folder, nil, cc, "-shared", "-nostdlib", "-fno-builtin", "-Wl,-soname,libpthread.so.0",
+		"-Wl,--version-script="+script, "-o", library, code)
+	return library, err
 }
 
 var glibcSymbol = regexp.MustCompile(`GLIBC_(\d+)\.(\d+)`)
@@ -107,53 +155,38 @@ func pythonVersion(v string) string {
 	return base + strings.ReplaceAll(pre, ".", "")
 }
 
-// wheel builds the wheel with a library, for a platform as Python names it.
-func (r *release) wheel(library, platform string) error {
-	source := filepath.Join(r.work, "python-"+platform)
-	if err := os.CopyFS(source, os.DirFS(filepath.Join(r.clone, "cmd/libmustlink/python"))); err != nil {
-		return err
-	}
-	if err := copyFile(library, filepath.Join(source, "mustlink", "libmustlink.so")); err != nil {
-		return err
-	}
-	if err := os.CopyFS(filepath.Join(source, "licenses"),
-		os.DirFS(filepath.Join(r.work, "share/licenses"))); err != nil {
-		return err
+// python makes the folder of the Python package, without a library.
+func (r *release) python() error {
+	source := filepath.Join(r.work, "python")
+	for from, to := range map[string]string{filepath.Join(r.clone, "cmd/libmustlink/python"): source,
+		filepath.Join(r.work, "share/licenses"): filepath.Join(source, "licenses")} {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			return err
+		}
 	}
 	if err := copyFile(filepath.Join(r.clone, "LICENSE"), filepath.Join(source, "LICENSE")); err != nil {
 		return err
 	}
 	version := fmt.Sprintf("__version__ = %q\n", pythonVersion(r.version))
-	if err := os.WriteFile(filepath.Join(source, "mustlink", "_version.py"), []byte(version),
-		0o644); err != nil {
-		return err
+	return os.WriteFile(filepath.Join(source, "mustlink", "_version.py"), []byte(version), 0o644)
+}
+
+// wheel builds the wheel with a library, for a platform as Python names it, and returns its path.
+func (r *release) wheel(library, platform string) (string, error) {
+	source := filepath.Join(r.work, "python-"+platform)
+	if err := os.CopyFS(source, os.DirFS(filepath.Join(r.work, "python"))); err != nil {
+		return "", err
 	}
-	if err := modes(source); err != nil {
-		return err
+	inside := strings.TrimSuffix(filepath.Base(library), ".1")
+	if err := copyFile(library, filepath.Join(source, "mustlink", inside)); err != nil {
+		return "", err
 	}
 	if _, err := r.output(source, r.epoch(), "/usr/bin/python3", "setup.py", "-q", "bdist_wheel",
 		"--plat-name", platform, "--dist-dir", r.files); err != nil {
-		return err
+		return "", err
 	}
 	say("wheel for %s", platform)
-	return nil
-}
-
-// modes gives files and folders modes that do not depend on the umask of the user.
-func modes(folder string) error {
-	return filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return os.Chmod(name, 0o755)
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		return os.Chmod(name, 0o644|info.Mode()&0o111)
-	})
+	return filepath.Join(r.files, "mustlink-"+pythonVersion(r.version)+"-py3-none-"+platform+".whl"), nil
 }
 
 // debian builds the packages mustlink, libmustlink1 with the header, and python3-mustlink.
@@ -269,9 +302,6 @@ func (r *release) dpkg(name, arch, depends, what string, files []entry, link str
 		if err := os.WriteFile(filepath.Join(root, "DEBIAN/triggers"), trigger, 0o644); err != nil {
 			return err
 		}
-	}
-	if err := modes(root); err != nil {
-		return err
 	}
 	file := fmt.Sprintf("%s_%s_%s.deb", name, debianVersion(r.version), arch)
 	_, err := r.output(r.work, r.epoch(), "dpkg-deb", "--root-owner-group", "-Zxz", "--build", root,

@@ -12,9 +12,9 @@
 //
 // Code blocks, code in backquotes, the targets of links and generated parts of a page (between
 // "<!-- NAME -->" and "<!-- end of NAME -->") are not looked at. Lines of tables may be long. The
-// folder docs/results is left out, since programs write it. So are docs/cli.md and
-// docs/bench-cli.md, which hold help texts of Go files, and docs/glossary.md, which shows the words
-// that it replaces.
+// folder docs/results is left out, since programs write it. So are docs/cli.md,
+// docs/parameters.md and docs/bench-cli.md, which hold help texts of Go files, and
+// docs/glossary.md, which shows the words that it replaces.
 package main
 
 import (

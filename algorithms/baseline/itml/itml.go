@@ -115,6 +115,9 @@ var _ algorithms.Linker = (*Model)(nil)
 // about is what the header has in addition to parameters, kernel and constraints.
 type about = logdetmetric.Outcome
 
+// Links returns the links that the model was fitted on, nil if it does not store them.
+func (m *Model) Links() *links.Set { return m.warm.Known() }
+
 // Residual returns the largest residual of the optimality conditions.
 func (m *Model) Residual() float64 { return m.about.Residual }
 

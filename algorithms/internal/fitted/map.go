@@ -198,6 +198,18 @@ type basis struct {
 func (b *basis) InputDim() int         { return b.support.Dim() }
 func (b *basis) Alphabet() string      { return Alphabet(b.support) }
 func (b *basis) Kernel() kernel.Kernel { return b.kernel }
+func (b *basis) stored() points.Points { return b.support }
+
+// Stored returns the points that the map stores, nil if it stores none, or only rows of a Gram
+// matrix.
+func (m *Map) Stored() points.Points {
+	if b, is := m.form.(interface{ stored() points.Points }); is {
+		if _, gram := b.stored().(*points.Gram); !gram {
+			return b.stored()
+		}
+	}
+	return nil
+}
 
 func (b *basis) check(_ string, x points.Points) error {
 	if err := CheckPoints(x, b.support); err != nil {

@@ -89,6 +89,14 @@ func (w Supervision) spread(values []float64) []float64 {
 	return out
 }
 
+// Known returns the links of t, nil for a nil t.
+func (t *WarmStart) Known() *links.Set {
+	if t == nil {
+		return nil
+	}
+	return t.Links
+}
+
 // With returns the links and triplets of t together with the links of set. A nil t, that of a model
 // that does not store its links, is an error, as are those of [input.AddedLinks].
 func (t *WarmStart) With(eng *engine.Engine, method string, x points.Points,

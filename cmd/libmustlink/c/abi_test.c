@@ -332,6 +332,52 @@ static void matches(void)
 	free(x), free(out), free(found);
 }
 
+/* groups: links and columns are kept, merges are a tree, and mistakes have a code. */
+static void groups(void)
+{
+	enum { ROWS = 6 };
+	double *x = exactly(ROWS, sizeof *x), *at = exactly(ROWS, sizeof *at);
+	int64_t two[] = {0, 5, 0, 1}, *keys = exactly(ROWS, sizeof *keys), *of = exactly(ROWS, sizeof *of);
+	int8_t signs[] = {1, -1};
+	for (int i = 0; i < ROWS; i++)
+		x[i] = i, keys[i] = i == 2 || i == 3 ? 7 : -1, at[i] = i == 4 ? NAN : 10 * i;
+	mustlink_points points = {.kind = MUSTLINK_DENSE, .type = MUSTLINK_FLOAT64, .rows = ROWS, .columns = 1, .data = x, .row_stride = 1, .column_stride = 1};
+	mustlink_links known = {.pairs = 2, .pair = two, .sign = signs};
+	mustlink_distinct columns[] = {{.name = "photo", .keys = keys}, {.width = 10, .values = at}};
+	mustlink_groups found = 0;
+	char text[200];
+	int64_t size, child[2 * ROWS], forbidden[3 * ROWS * ROWS];
+	double height[ROWS];
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_groups_find(engine, 0, NULL, &points, NULL, NULL, 0, NULL, &found), "threshold");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_groups_find(engine, 0, "{\"threshold\": 2, \"linkage\": \"mean\"}", &points, NULL, NULL, 0, NULL, &found), "linkage");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_groups_find(engine, 0, "{\"threshold\": 2}", &points, NULL, NULL, 1, NULL, &found), "columns");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_groups_find(engine, 0, "{\"threshold\": 2}", NULL, NULL, NULL, 0, NULL, &found), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_groups_find(engine, 0, "{\"threshold\": 2}", &points, NULL, NULL, 0, NULL, NULL), "NULL");
+	GIVES(MUSTLINK_BAD_HANDLE, mustlink_groups_find(engine, 99999, NULL, &points, NULL, NULL, 0, NULL, &found), "model");
+	columns[0].values = at;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_groups_find(engine, 0, "{\"threshold\": 2}", &points, NULL, columns, 1, NULL, &found), "either keys or values");
+	columns[0].values = NULL, columns[0].width = 3;
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_groups_find(engine, 0, "{\"threshold\": 2}", &points, NULL, columns, 1, NULL, &found), "width");
+	columns[0].width = 0;
+	GIVES(MUSTLINK_OK, mustlink_groups_find(engine, 0, "{\"count\": 1, \"linkage\": \"single\"}", &points, &known, columns, 2, NULL, &found), "");
+	GIVES(MUSTLINK_OK, mustlink_groups_info(found, text, sizeof text, &size), "");
+	CHECK(!strcmp(text, "{\"groups\":2,\"rows\":6,\"merges\":4,\"forbidden\":2}"), "%s", text);
+	GIVES(MUSTLINK_OK, mustlink_groups_copy(found, of, child, height, forbidden), "");
+	CHECK(of[0] == of[5] && of[0] != of[1] && of[2] != of[3], "groups violate links or columns");
+	CHECK(child[0] == 0 && child[1] == 5 && height[0] == 0 && height[3] >= height[1], "the must-linked rows merge first");
+	GIVES(MUSTLINK_OK, mustlink_groups_copy(found, of, NULL, NULL, NULL), "");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_groups_copy(found, NULL, child, height, NULL), "NULL");
+	GIVES(MUSTLINK_OK, mustlink_groups_free(found), "");
+	GIVES(MUSTLINK_BAD_HANDLE, mustlink_groups_free(found), "groups");
+	columns[1].width = 11;
+	GIVES(MUSTLINK_OK, mustlink_groups_find(engine, 0, "{\"min_size\": 2, \"threshold\": 2}", &points, NULL, columns, 2, NULL, &found), "");
+	GIVES(MUSTLINK_OK, mustlink_groups_copy(found, of, NULL, NULL, NULL), "");
+	for (int i = 0; i + 1 < ROWS; i++)
+		CHECK(i == 3 || i == 4 || of[i] < 0 || of[i] != of[i + 1], "rows %d and %d are too near in a column", i, i + 1);
+	GIVES(MUSTLINK_OK, mustlink_groups_free(found), "");
+	free(x), free(at), free(keys), free(of);
+}
+
 /* searches: an index finds what brute force does, and what it measures is a share. */
 static void searches(void)
 {
@@ -698,6 +744,7 @@ int main(void)
 	meanings();
 	searches();
 	matches();
+	groups();
 	mistakes();
 	updates();
 	endings();

@@ -206,6 +206,7 @@ func TestFullDevice(t *testing.T) {
 	dir := crowded(t)
 	before := clitest.Names(t, dir)
 	all := []string{
+		"update model.mlk -q -i data.csv -c links.csv -o -", "export model.mlk --format onnx -o -",
 		"embed model.mlk -i data.csv --format csv -o /dev/full", "embed model.mlk -i data.csv -o -",
 		"gram model.mlk -i data.csv -o -",
 		"links make -i data.csv --pairs 5 -o -", "cluster model.mlk -i data.csv -n 2 -o -",
@@ -237,4 +238,23 @@ func TestFullDevice(t *testing.T) {
 		})
 	}
 	t.Logf("outputs to a full device: %d, all with code %d and a message", len(all), usage.ExitFailed)
+}
+
+// TestClosedOutput: data for a standard output that is closed are an error before the work.
+func TestClosedOutput(t *testing.T) {
+	dir := crowded(t)
+	for _, line := range []string{
+		"embed model.mlk -i data.csv -o -", "cluster model.mlk -i data.csv -n 2 -o -",
+		"export model.mlk --format onnx -o -", "report model.mlk -i data.csv -o -",
+	} {
+		for to, code := range map[string]int{">&-": usage.ExitFailed, ">/dev/null": usage.ExitOK} {
+			cmd := exec.Command("sh", append([]string{"-c", `exec "$0" "$@" ` + to,
+				commandtest.Command(dir).Path}, strings.Fields(line)...)...)
+			cmd.Dir = dir
+			o := clitest.Finish(t, cmd)
+			if o.Code != code || code != 0 && !strings.Contains(o.Stderr, "standard output is closed") {
+				t.Errorf("%s %s: exit code %d, %q: want %d", line, to, o.Code, o.Stderr, code)
+			}
+		}
+	}
 }

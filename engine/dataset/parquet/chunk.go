@@ -89,7 +89,7 @@ func (f *file) body(h *format.PageHeader, at int64, codec format.CompressionCode
 	switch {
 	case codec != format.Uncompressed && !known:
 		return nil, fault.Data("",
-			"it is compressed with %s: want no compression, snappy, gzip, zstd or lz4_raw", codec)
+			"it is compressed with %s: want no compression, snappy, gzip, zstd, brotli or lz4_raw", codec)
 	case known && size > int64(plain)+ratio*packed:
 		return nil, errDamaged
 	}
@@ -125,6 +125,12 @@ func (f *file) fill(b []byte, h *format.PageHeader, at int64, codec format.Compr
 	}
 	if codec == format.Uncompressed {
 		return nil
+	}
+	if codec == format.Brotli {
+		if err := f.Held.Take(brotliWindow); err != nil {
+			return err
+		}
+		defer f.Held.Give(brotliWindow)
 	}
 	copy(b[:plain], packed)
 	return f.codec.decompress(codec, b[plain:], packed[plain:])

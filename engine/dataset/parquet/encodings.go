@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -16,7 +17,10 @@ import (
 
 // expansion bounds the number of bytes that one compressed byte can expand to.
 var expansion = map[format.CompressionCodec]int64{format.Snappy: 64, format.Gzip: 1100, format.Zstd: 1 << 16,
-	format.Lz4Raw: 256}
+	format.Lz4Raw: 256, format.Brotli: 1 << 22}
+
+// brotliWindow is the largest buffer, in bytes, that a page of brotli can ask of its decoder.
+const brotliWindow = 1 << 24
 
 // decompressor decompresses pages.
 type decompressor struct{ zstd *zstd.Decoder }
@@ -33,6 +37,8 @@ func (d *decompressor) decompress(codec format.CompressionCodec, dst, src []byte
 			return fromSnappy(dst, src)
 		case format.Gzip:
 			return fromGzip(dst, src)
+		case format.Brotli:
+			return inFull(brotli.NewReader(bytes.NewReader(src)), dst)
 		case format.Lz4Raw:
 			return fromLZ4(dst, src)
 		default:
@@ -66,6 +72,11 @@ func fromGzip(dst, src []byte) error {
 	if err != nil {
 		return err
 	}
+	return inFull(z, dst)
+}
+
+// inFull reads dst from a stream that must end there.
+func inFull(z io.Reader, dst []byte) error {
 	if n, err := io.ReadFull(z, dst); err != nil {
 		return fmt.Errorf("%w after %d of %d bytes", err, n, len(dst))
 	}

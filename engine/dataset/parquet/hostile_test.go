@@ -91,6 +91,8 @@ func bombs(t *testing.T) map[string][]byte {
 			paged(format.DataPage, 2, format.Plain, many, 16, short)),
 		"a page of gigabytes, zstd": crafted(format.Zstd, 2,
 			paged(format.DataPage, 2, format.Plain, many, 16, short)),
+		"a page of gigabytes, brotli": crafted(format.Brotli, 2,
+			paged(format.DataPage, 2, format.Plain, many, 16, short)),
 		"more zeros than claimed": crafted(format.Zstd, 2,
 			paged(format.DataPage, 2, format.Plain, 16, int32(len(zeros)), zeros)),
 		"fewer zeros than claimed": crafted(format.Zstd, 2,
@@ -231,7 +233,7 @@ func unsealed(t fatal, b []byte) []byte {
 func samples(t fatal) [][]byte {
 	var files [][]byte
 	for _, codec := range []pq.WriterOption{pq.Compression(&pq.Uncompressed), pq.Compression(&pq.Snappy),
-		pq.Compression(&pq.Gzip), pq.Compression(&pq.Zstd)} {
+		pq.Compression(&pq.Gzip), pq.Compression(&pq.Zstd), pq.Compression(&pq.Brotli)} {
 		for version := 1; version <= 2; version++ {
 			files = append(files, unsealed(t, sample(t, codec, pq.DataPageVersion(version))))
 		}

@@ -13,9 +13,8 @@
 // UTF-8 text, booleans, dates, times and time stamps are texts, the latter in ISO form: 2006-01-02,
 // 15:04:05 and 2006-01-02T15:04:05Z, also for times without a zone.
 //
-// Pages may be plain, dictionary-encoded, delta-encoded or split
-// into streams of bytes, of version 1 or 2, uncompressed or compressed with snappy, gzip,
-// zstd or lz4_raw.
+// Pages may be plain, dictionary-encoded, delta-encoded or split into streams of bytes, of version
+// 1 or 2, uncompressed or compressed with snappy, gzip, zstd, brotli or lz4_raw.
 //
 // A file is read a block of rows at a time. Memory contains the block and the current page and
 // dictionary of every column, which the memory limit counts (4 GiB for pages and dictionaries if

@@ -159,6 +159,8 @@ func of[T any](h *Handles, number uintptr) (T, error) {
 		kind = "a model"
 	case *Pairs:
 		kind = "pairs"
+	case *Groups:
+		kind = "groups"
 	}
 	return object, &Error{BadHandle,
 		fmt.Sprintf("handle %d is not %s: want one that exists and was not freed", number, kind)}

@@ -155,6 +155,7 @@ type modelInfo struct {
 	Iterations int            `json:"iterations"`
 	Message    string         `json:"message"`
 	Seconds    float64        `json:"seconds"`
+	Updating   string         `json:"updating"` // what an update learns; "" for none
 	Notices    []string       `json:"notices"`
 	Objective  *float64       `json:"objective"`
 	Figures    map[string]any `json:"figures"`
@@ -204,7 +205,7 @@ func ModelInfo(m *mustlink.Model) any {
 		Features: d.Features, Scaling: d.Preparation, Columns: columnsOf(m), Prepared: d.Prepared,
 		LeftOut:   m.Record().LeftOut,
 		Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(),
-		Notices: d.Notices,
+		Updating: d.Updating, Notices: d.Notices,
 		Figures: map[string]any{}, Fingerprint: d.Fingerprint, LibraryVersion: d.Version, Build: d.Build,
 	}
 	if v := m.Verdict(); v != nil {

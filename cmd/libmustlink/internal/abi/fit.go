@@ -98,11 +98,15 @@ func Update(turns Turns, old *mustlink.Model, options string, p *Points, l *Link
 	if err != nil {
 		return nil, err
 	}
-	table, err := p.table(true, fills(old), nil)
-	if err != nil {
-		return nil, err
+	var table *mustlink.Table // none: the model has the rows
+	rows := old.Record().Rows()
+	if p != nil || rows == nil {
+		if table, err = p.table(true, fills(old), nil); err != nil {
+			return nil, err
+		}
+		rows = table.Data().Points
 	}
-	set, err := l.set(table.Rows(), method)
+	set, err := l.set(rows.Len(), method)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,8 @@
 // Tests of the package in the folder MUSTLINK_PACKAGE, against the command MUSTLINK_COMMAND.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -186,4 +187,24 @@ test("the packed package runs the example of docs/javascript.md", () => {
   const [, example, output] = page.match(/```js\n(.*?)```\n.*?```text\n(.*?)```/s);
   writeFileSync(file("example.mjs"), example);
   assert.equal(run(process.execPath, ["example.mjs"]), output);
+});
+
+const browser = ["chromium", "chromium-browser", "google-chrome"].find((name) => !spawnSync(name, ["--version"]).error);
+
+test("the page of two moons learns in a browser", { skip: !browser && "there is no Chromium" }, async () => {
+  const types = { html: "text/html", js: "text/javascript", wasm: "application/wasm" };
+  const server = createServer((request, response) => {
+    response.setHeader("Content-Type", types[request.url.split(".").pop()] ?? "text/plain");
+    response.end(readFileSync(join(folder, request.url)));
+  }).listen(0, "127.0.0.1");
+  await new Promise((ready) => server.on("listening", ready));
+  const options = ["--headless=new", "--no-sandbox", "--disable-gpu", `--user-data-dir=${file("browser")}`,
+    "--virtual-time-budget=100000", "--dump-dom", `http://127.0.0.1:${server.address().port}/examples/moons.html`];
+  try {
+    const page = await new Promise((done, failed) =>
+      execFile(browser, options, (error, text) => (error ? failed(error) : done(text))));
+    assert.match(page, /<span id="status"[^>]*>learned in \d+ ms</);
+  } finally {
+    server.close();
+  }
 });

@@ -21,6 +21,7 @@ True
 from . import _estimators, plot  # noqa: F401
 from ._base import MetricLearner
 from ._estimators import *  # noqa: F403
+from ._groups import ConstrainedAgglomerative, FoundGroups
 from ._label import label
 from ._library import Canceled, Report
 from ._links import Links
@@ -33,7 +34,9 @@ from ._version import __version__
 __all__ = [
     *_estimators.__all__,
     "Canceled",
+    "ConstrainedAgglomerative",
     "ConvergenceWarning",
+    "FoundGroups",
     "FoundPairs",
     "Links",
     "MetricLearner",

@@ -479,8 +479,8 @@ class MetricLearner(Pairs, Matching, TransformerMixin, BaseEstimator):
         count = self.hold_out
         if isinstance(count, str) and count == "auto":
             return -1
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-            raise ValueError(f"hold_out is {count!r}: want a number >= 0, or 'auto'")
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 0 <= count <= 1000:
+            raise ValueError(f"hold_out is {count!r}: want a number >= 0 and <= 1000, or 'auto'")
         return int(count)
 
     def _preparing(self) -> dict[str, Any]:

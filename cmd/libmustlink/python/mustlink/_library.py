@@ -97,6 +97,12 @@ class LinksOf(ctypes.Structure):
     ]
 
 
+class Distinct(ctypes.Structure):
+    """mustlink_distinct"""
+
+    _fields_ = [("name", c_char_p), ("keys", c_void_p), ("width", c_double), ("values", c_void_p)]
+
+
 class ReportOf(ctypes.Structure):
     """mustlink_report"""
 
@@ -145,6 +151,10 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "pairs_info": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
     "pairs_copy": [_HANDLE, c_void_p, c_void_p, c_void_p],
     "pairs_free": [_HANDLE],
+    "groups_find": [_HANDLE, _HANDLE, c_char_p, _POINTS, _LINKS, POINTER(Distinct), c_int64, _CONTROL, POINTER(_HANDLE)],
+    "groups_info": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
+    "groups_copy": [_HANDLE, c_void_p, c_void_p, c_void_p, c_void_p],
+    "groups_free": [_HANDLE],
     "classify": [_HANDLE, _HANDLE, _POINTS, c_void_p, _POINTS, c_int64, _CONTROL, c_void_p],
     "model_info": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
     "remarks": [_HANDLE, _POINTS, c_void_p, c_int64, POINTER(c_int64)],

@@ -19,6 +19,7 @@ from ._points import Points
 from ._sklearn import Notice, warn
 
 if TYPE_CHECKING:
+    from ._groups import FoundGroups
     from ._model import Model
 
 
@@ -183,6 +184,60 @@ class Matching:
         """
         asked = {"count": count, "classes": classes, "near": near, "seed": as_seed(seed)}
         return self._found("pairs_suggest", asked, X, links)[1]
+
+    def groups(
+        self,
+        X: Any,
+        links: Links | None = None,
+        *,
+        threshold: float | None = None,
+        precision: float | None = None,
+        n_clusters: int | None = None,
+        linkage: str | None = None,
+        min_cluster_size: int | None = None,
+        n_neighbors: int | None = None,
+        recall: float | None = None,
+        distinct: Any = None,
+        distinct_within: Any = None,
+    ) -> FoundGroups:
+        """Merge the nearest rows into groups, such as the records of one customer.
+
+        The result is that of ``mustlink cluster`` without -n. Without threshold, precision and
+        n_clusters, groups merge up to the distance at which, by the calibration, two rows belong
+        together with a probability of 1/2. Links and columns are kept exactly.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Points.
+        links : Links, default=None
+            Constraints between rows of X.
+        threshold : float, default=None
+            The largest learned distance of groups that merge, > 0.
+        precision : float, default=None
+            The threshold is the largest with this precision, above 0 to 1, by the calibration.
+        n_clusters, linkage, min_cluster_size, n_neighbors, recall, distinct, distinct_within
+            As for :class:`mustlink.ConstrainedAgglomerative`.
+
+        Returns
+        -------
+        found : FoundGroups
+            A tuple with names: labels, children, distances, forbidden.
+
+        Raises
+        ------
+        ValueError
+            If links or columns contradict each other, if a parameter is out of its range, or if there
+            is no threshold and no calibration.
+        """
+        from ._groups import find_groups
+
+        model = self._learned()
+        asked = {
+            "linkage": linkage, "threshold": threshold, "precision": precision, "count": n_clusters, "min_size": min_cluster_size,
+            "neighbors": n_neighbors, "recall": recall,
+        }
+        return find_groups(model._engine, model._handle, self._given_points(X), links, distinct, distinct_within, asked)
 
     def report(
         self,

@@ -302,7 +302,8 @@ class Model(Matching):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features), default=None
-            For NPKL, KBeta, GML and ITML, the points of the fit. For KRCA, new points.
+            For Blend, NPKL, KBeta, GML and ITML, the points of the fit, or None if the model stores
+            them, as ``info()["updating"]`` says. For KRCA, new points.
         links : Links, default=None
             Constraints between rows of X.
         extend : bool, default=False

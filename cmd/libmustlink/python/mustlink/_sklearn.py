@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 try:
-    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
     from sklearn.exceptions import ConvergenceWarning as _ConvergenceWarning
     from sklearn.exceptions import NotFittedError
 
@@ -20,6 +20,11 @@ except ImportError:
 
     class NotFittedError(ValueError, AttributeError):  # type: ignore[no-redef]
         """An estimator is used before it is fitted."""
+
+    class ClusterMixin:  # type: ignore[no-redef]
+        """Mixin class of all clusterers."""
+
+        _estimator_type = "clusterer"
 
     class TransformerMixin:  # type: ignore[no-redef]
         """Mixin class of all transformers."""
@@ -69,4 +74,4 @@ def warn(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-__all__ = ["BaseEstimator", "TransformerMixin", "NotFittedError", "ConvergenceWarning", "Notice", "HAVE_SKLEARN", "warn"]
+__all__ = ["BaseEstimator", "ClusterMixin", "TransformerMixin", "NotFittedError", "ConvergenceWarning", "Notice", "HAVE_SKLEARN", "warn"]

@@ -1,4 +1,4 @@
-"""The examples in docstrings and in the folder examples run."""
+"""The examples in docstrings, in the folder examples and in the tutorial run."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import doctest
 import importlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 import unittest
 import warnings
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+TUTORIAL = pathlib.Path(__file__).parents[4] / "docs/python.md"
 
 
 class Examples(unittest.TestCase):
@@ -31,6 +34,14 @@ class Examples(unittest.TestCase):
                 done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=os.environ, timeout=300)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertTrue(done.stdout)
+
+    def test_tutorial(self):
+        blocks = re.findall(r"^```python\n(.*?)^```", TUTORIAL.read_text(encoding="utf-8"), re.S | re.M)
+        self.assertGreater(len(blocks), 5)
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-c", "".join(blocks)], cwd=folder, capture_output=True, text=True, env=os.environ, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("right nearest record", done.stdout)
 
 
 if __name__ == "__main__":

@@ -79,10 +79,15 @@ func newCluster(s *session.Session) *cobra.Command {
 
 With MODEL the metric is the learned one, without it that of the raw points (the baseline).
 Without -n the nearest rows merge into groups of any size, such as the records of one customer. It
-ends where the mean distance of two groups is above --distance, or that of --precision, or, with
-neither, where a calibrated MODEL gives two rows a probability of 1/2 to belong together. Links of
--c are kept exactly, and so are --distinct columns, of which a group has a value once; the summary
-says which merges they forbade. Of more than 2000 rows, groups merge along 20 neighbors of each row.
+ends where the mean distance of two groups, or what --linkage says, is above --distance, or that of
+--precision, or, with neither, where a calibrated MODEL gives two rows a probability of 1/2 to belong
+together. With -n and --linkage it ends at so many groups: Ward's linkage, whose heights grow with
+the groups, is best used so. --min-size K finds groups by density, without a distance; other rows
+have the label -1. Links of -c are kept exactly, and so are the columns of --distinct, of which a
+group has a value once, and of --distinct-within, whose values in a group are not nearer than a
+width; the summary says which merges they forbade. A column of photo numbers is for --distinct, one
+of times for --distinct-within. Of more than 2000 rows, groups merge along --neighbors of each row,
+which --approximate finds faster.
 
 The algorithms (-a) for -n are:
 
@@ -105,6 +110,8 @@ If DATA has labels, the summary scores the clusters against them.`,
   mustlink cluster -i data.csv -n 3 --standardize -o baseline.csv
   mustlink cluster model.mlk -i data.csv -n 3 -a constrained -c links.csv -o clusters.csv
   mustlink cluster calibrated.mlk -i data.csv --distinct source -o groups.csv
+  mustlink cluster model.mlk -i faces.csv --min-size 4 --distinct-within taken=30s -o people.csv
+  mustlink cluster model.mlk -i data.csv -n 77 --linkage ward -c links.csv -o groups.csv
   mustlink cluster -i huge.npy -n 100 --memory-limit 1GiB -o clusters.csv
   zcat rows.csv.gz | mustlink cluster -i - -n 100 -a minibatch --save-centers centers.npy
   zcat rows.csv.gz | mustlink cluster -i - --centers centers.npy -o clusters.csv`,
@@ -275,9 +282,13 @@ func (c *clusterCommand) needed() []string {
 // checkFlags refuses flags that exclude each other.
 func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 	given := check.Cmd.Flags().Changed
-	if c.grouped = c.centers == "" && !given("clusters"); c.grouped {
+	if c.grouped = c.centers == "" && (!given("clusters") || c.linkage != ""); c.grouped {
 		c.checkGroups(check, model)
 		return
+	}
+	for _, name := range ofGroups {
+		check.Refuse(given(name), "--%s is for groups, not -a %s: want --linkage with it, or no -n %s", name,
+			session.NameOr(c.algorithm, algKMeans), usage.HelpHint(check.Cmd))
 	}
 	if c.algorithm == "" {
 		c.algorithm = algKMeans

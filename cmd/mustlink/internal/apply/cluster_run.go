@@ -228,6 +228,9 @@ func (c *clusterCommand) tooManyRows(d *dataset.Data, err error) bool {
 
 // clusterStreamed clusters streamed rows, or assigns them to given centers.
 func (c *clusterCommand) clusterStreamed(ctx context.Context) (*clusterReport, error) {
+	bar := c.Progress()
+	defer bar.Done()
+	bar.Part(0.1)
 	if err := prepareStreamed(ctx, c.m, &c.data, &c.preparing, c.seed); err != nil {
 		return nil, err
 	}
@@ -237,10 +240,13 @@ func (c *clusterCommand) clusterStreamed(ctx context.Context) (*clusterReport, e
 	}
 	rows := c.m.Rows(open, "")
 	r := &clusterReport{Algorithm: c.algorithm, Metric: c.m.Name(), Output: c.out, Centers: c.saveTo}
+	bar.Part(0.9)
 	assigner, err := c.findCenters(ctx, rows, r)
 	if err != nil {
 		return nil, err
 	}
+	bar.Part(1)
+	rows.Stage = "clusters"
 	if c.out != "" {
 		if err := c.assign(ctx, rows, assigner, r); err != nil {
 			return nil, err
@@ -260,7 +266,7 @@ func (c *clusterCommand) findCenters(ctx context.Context, rows *mustlink.Rows,
 	bar := c.Progress()
 	defer bar.Done()
 	p := cluster.StreamParams{Params: cluster.Params{K: c.k, Restarts: c.restarts, Seed: c.seed,
-		Progress: bar.Report}, Passes: c.passes}
+		Progress: bar.Stages(0.1, 0.1, 1)}, Passes: c.passes}
 	learn := cluster.KMeansStream
 	if c.algorithm == algMiniBatch {
 		learn = cluster.MiniBatch

@@ -230,6 +230,9 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	if err := g.readNames(ctx, pairs, &d.pairs); err != nil {
 		return 0, err
 	}
+	bar := d.Progress()
+	defer bar.Done()
+	bar.Part(1. / 3)
 	if err := prepareStreamed(ctx, d.m, &d.data, &d.preparing, 0); err != nil {
 		return 0, err
 	}
@@ -238,9 +241,11 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	defer src.Close()
+	bar.Part(0.5)
 	if err := g.gather(ctx, &d.pairs, src); err != nil {
 		return 0, err
 	}
+	bar.Part(1)
 	return g.count, d.writeDistances(ctx, g, pairs)
 }
 

@@ -131,13 +131,20 @@ func (c *neighborsCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	r := &neighborsReport{Method: m.Name(), Train: known.Rows, Neighbors: c.k, Output: c.out}
+	bar := c.Progress()
+	defer bar.Done()
+	if c.approximate != "" {
+		bar.Part(0.5)
+	}
 	find, err := c.finder(ctx, m, args[0], train, known, r)
 	if err != nil {
 		return err
 	}
+	bar.Part(1)
 	if err := c.write(ctx, m, train, find, r); err != nil {
 		return err
 	}
+	bar.Done()
 	r.Warnings = c.Warnings()
 	return c.Summarize(c.out, r, r.text)
 }
@@ -297,9 +304,7 @@ type indexed struct {
 
 func (x *indexed) flags(cmd *cobra.Command) {
 	f := usage.FlagsOf(cmd)
-	f.String(&x.approximate, "approximate", "",
-		"search by an index, with `recall=R`: the share of the exact neighbors to find, > 0 and <= 1",
-		usage.Complete("recall=.95"))
+	x.recallFlag(f, "")
 	f.String(&x.path, "index", "",
 		"with --approximate: `FILE` of the index, which is written if it does not exist",
 		usage.Needs("approximate"))
@@ -307,8 +312,28 @@ func (x *indexed) flags(cmd *cobra.Command) {
 	f.Lookup("seed").Usage = "with --approximate: seed of the cells and samples of a new index"
 }
 
+// recallFlag is the flag of an index, for some of the work of a command.
+func (x *indexed) recallFlag(f usage.Flags, of string, rules ...usage.Rule) {
+	f.String(&x.approximate, "approximate", "",
+		of+"search by an index, with `recall=R`: the share of the exact neighbors to find, > 0 and <= 1",
+		append(rules, usage.Complete("recall=.95"))...)
+}
+
 // check finds mistakes in the flags.
 func (x *indexed) check(check *session.Checks) {
+	x.checkRecall(check)
+	if x.recall == 0 {
+		return
+	}
+	if x.exists() {
+		check.File("--index", x.path, "")
+		return
+	}
+	check.Refuse(x.path == session.Stream, "--index is \"-\": want a file")
+	check.Output("--index", x.path)
+}
+
+func (x *indexed) checkRecall(check *session.Checks) {
 	if !check.Cmd.Flags().Changed("approximate") {
 		return
 	}
@@ -317,12 +342,6 @@ func (x *indexed) check(check *session.Checks) {
 	check.Refuse(!named || err != nil || !(recall > 0 && recall <= 1),
 		"--approximate is %q: want recall=R with a number R > 0 and <= 1", x.approximate)
 	x.recall = recall
-	if x.exists() {
-		check.File("--index", x.path, "")
-		return
-	}
-	check.Refuse(x.path == session.Stream, "--index is \"-\": want a file")
-	check.Output("--index", x.path)
 }
 
 // exists reports whether there is an index to read.
@@ -390,9 +409,9 @@ func (x *indexed) index(ctx context.Context, m *metric.Metric, path string, trai
 				"of %s", k, n-1, train.Name)
 	}
 	bar := m.Progress()
+	defer bar.Done()
 	index, err = neighborindex.Build(ctx, m.Eng, known, of,
 		neighborindex.Options{Neighbors: k, Seed: x.seed, Progress: bar.Report})
-	bar.Done()
 	if err == nil && x.path != "" {
 		err = m.WriteFile(x.path, func(w io.Writer) error {
 			_, err := index.WriteTo(w)

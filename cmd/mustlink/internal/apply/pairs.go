@@ -145,16 +145,23 @@ func (p *pairsCommand) run(ctx context.Context, args []string) error {
 	}
 	r.Rows = data.Points.Len()
 	find := func(threshold float64) ([]mustlink.Pair, error) { return p.find(ctx, m, data, threshold) }
+	bar := p.Progress()
+	defer bar.Done()
+	if bar.Part(1); calibrated != nil { // a second search may follow
+		bar.Resize(0.7)
+	}
 	pairs, err := find(r.Distance)
 	if err != nil {
 		return err
 	}
+	bar.Part(1)
 	var probabilities []float64
 	if calibrated != nil {
 		if pairs, probabilities, err = p.compare(r, calibrated, pairs, find); err != nil {
 			return fault.InFile(err, data.Name)
 		}
 	}
+	bar.Done()
 	r.Pairs = len(pairs)
 	if err := p.write(ctx, pairs, probabilities, p.rows.Names(data)); err != nil {
 		return err

@@ -274,10 +274,14 @@ func (r *inspectReport) text(w io.Writer) {
 }
 
 func firstFew(list []string, n int) string {
-	if len(list) <= n {
-		return strings.Join(list, ", ")
+	var few []string
+	for _, name := range list[:min(len(list), n)] {
+		few = append(few, session.Clip(name, session.LongName))
 	}
-	return strings.Join(list[:n], ", ") + ", …"
+	if len(list) > n {
+		few = append(few, "…")
+	}
+	return strings.Join(few, ", ")
 }
 
 func shapeText(shape []int) string {

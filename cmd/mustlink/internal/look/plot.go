@@ -154,7 +154,10 @@ func (p *plotCommand) run(ctx context.Context, args []string) (err error) {
 	}
 	bar := p.Progress()
 	defer bar.Done()
-	p.planes = pictures.Planes{Eng: p.m.Eng, Kind: p.plane, Dims: p.dims, Seed: p.seed, Bar: bar}
+	p.planes = pictures.Planes{Eng: p.m.Eng, Kind: p.plane, Dims: p.dims, Seed: p.seed, Bar: bar, Sets: 1}
+	if p.before {
+		p.planes.Sets++
+	}
 	panels, err := p.panels(ctx, d)
 	if err != nil {
 		return fault.InFile(err, d.Name)

@@ -232,20 +232,21 @@ func Params(method string, raw json.RawMessage, chosen []algorithms.Statistic) s
 // Rows returns the coordinates of rows in blocks. stage names the work on the bar, which ends with
 // the reading; "" shows none.
 func (m *Metric) Rows(open source.Opener, stage string) *mustlink.Rows {
-	var bar *session.Progress
-	opened := func(ctx context.Context) (*mustlink.RowSource, error) {
+	rows := &mustlink.Rows{Model: m.Model, Place: m.Coordinates, Stage: stage}
+	rows.Open = func(ctx context.Context) (*mustlink.RowSource, error) {
 		src, err := open(ctx)
 		if err != nil {
 			return nil, err
 		}
-		bar = m.Progress()
+		if rows.Stage == "" {
+			return src, nil
+		}
+		bar := m.Progress()
+		rows.Progress = bar.Report
 		end := func() { src.Close(); bar.Done() }
 		return &mustlink.RowSource{Rows: src.Rows, Next: src.Next, Close: end}, nil
 	}
-	return &mustlink.Rows{
-		Model: m.Model, Open: opened, Place: m.Coordinates, Stage: stage,
-		Progress: func(p mustlink.Progress) { bar.Report(p) },
-	}
+	return rows
 }
 
 // Once returns the opener of rows that are read once.

@@ -208,7 +208,8 @@ func bars(list []weight, note string, text func(float64) string) *view.Importanc
 		if list[0].value > 0 {
 			length = w.value / list[0].value
 		}
-		out.Bars = append(out.Bars, view.Bar{Name: w.name, Length: max(0, length), Value: text(w.value)})
+		out.Bars = append(out.Bars, view.Bar{Name: session.Clip(w.name, session.LongName),
+			Length: max(0, length), Value: text(w.value)})
 	}
 	return out
 }

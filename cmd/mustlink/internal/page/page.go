@@ -84,8 +84,11 @@ func Write(ctx context.Context, s *session.Session, o *Options, models []string)
 			return nil, err
 		}
 	}
+	bar := s.Progress()
+	defer bar.Done()
+	bar.Part(0.7)
 	for _, step := range []func() error{m.describe, m.measure, m.points, m.curves, m.listViolations,
-		m.listSuspicious, m.models} {
+		func() error { bar.Part(1); return m.listSuspicious() }, m.models} {
 		if err := errors.Join(ctx.Err(), step()); err != nil {
 			return nil, fault.InFile(err, scene.Data.Name)
 		}

@@ -3,12 +3,15 @@ package page
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/label"
 )
 
 // TestExact: the shares are those of the mean squared distance over all pairs of rows that differ
@@ -72,5 +75,16 @@ func TestJudged(t *testing.T) {
 			got.Raw != c.v.Raw || got.Finding != string(c.v.Finding()) {
 			t.Errorf("%+v: %+v: want %q", c.v, got, c.words)
 		}
+	}
+}
+
+// TestCells: the cells of two rows are cut to what people read.
+func TestCells(t *testing.T) {
+	long := strings.Repeat("ü", 1000)
+	x := &points.Mixed{N: 2, Columns: []points.Column{
+		{Name: long, Codes: []int32{0, -1}, Levels: []string{long}}, {Name: "age", Numbers: []float64{7, 8}}}}
+	want := [][3]string{{long[:120], long[:600], ""}, {"age", "7", "8"}}
+	if got := cells(label.ColumnsOf(&dataset.Data{Points: x}), 0, 1); !slices.Equal(got, want) {
+		t.Errorf("cells %q", got)
 	}
 }

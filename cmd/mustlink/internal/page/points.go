@@ -10,17 +10,18 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/view"
+	"github.com/mustlink/mustlink/label"
 )
 
 // points maps the points to the plane, clusters them and adds their features.
 func (m *maker) points() error {
 	p := &m.out.Points
 	p.Count, p.IDs, p.Labels = m.Data.Points.Len(), m.Data.IDs, m.Data.Labels
-	feature := func(j int) string { return pictures.FeatureName(m.Data, j) }
 	bar := m.Progress()
 	defer bar.Done()
-	planes := pictures.Planes{Eng: m.Eng, Kind: m.Plane, Seed: m.Seed, Bar: bar}
+	planes := pictures.Planes{Eng: m.Eng, Kind: m.Plane, Seed: m.Seed, Bar: bar, Sets: len(m.Spaces)}
 	for _, v := range m.Spaces {
 		var s view.Scatter
 		name := pictures.CoordinateName
@@ -51,7 +52,8 @@ func (m *maker) points() error {
 	}
 	if x, ok := m.Data.Points.(*points.Dense); ok {
 		for j := range min(x.D, m.Features) {
-			f := view.Feature{Name: feature(j), Values: make([]float64, x.N)}
+			f := view.Feature{Name: session.Clip(pictures.FeatureName(m.Data, j), session.LongName),
+				Values: make([]float64, x.N)}
 			for i := range f.Values {
 				f.Values[i] = x.Row(i)[j]
 			}
@@ -104,14 +106,21 @@ func (m *maker) neighbors(v pictures.Space) (*view.Neighbors, error) {
 	return out, nil
 }
 
-// maxViolations is the maximum number of violated links of a metric on the page, the worst ones
-// first.
-const maxViolations = 5000
+// The maximum number of violated links of a metric on the page, the worst ones first, and of those
+// whose cells are there.
+const (
+	maxViolations = 5000
+	maxRead       = 100
+)
 
 // listViolations lists the links that the learned metrics violate.
 func (m *maker) listViolations() error {
 	if m.Set == nil || m.Set.Len() == 0 {
 		return nil
+	}
+	var columns []label.Column
+	if _, mixed := m.Data.Points.(*points.Mixed); mixed { // others are drawn, with all their features
+		columns = label.ColumnsOf(m.Data)
 	}
 	for _, v := range m.Spaces {
 		if v.Fitted == nil {
@@ -126,13 +135,26 @@ func (m *maker) listViolations() error {
 				v.Name)
 			fit.Violated = fit.Violated[:maxViolations]
 		}
-		for _, w := range fit.Violated {
-			m.out.Violations = append(m.out.Violations,
-				view.Violation{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.Name,
-					Distance: w.Distance, Expected: w.Bound, Excess: excess(w)})
+		for at, w := range fit.Violated {
+			bad := view.Violation{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.Name,
+				Distance: w.Distance, Expected: w.Bound, Excess: excess(w)}
+			if at < maxRead {
+				bad.Cells = cells(columns, w.I, w.J)
+			}
+			m.out.Violations = append(m.out.Violations, bad)
 		}
 	}
 	return nil
+}
+
+// cells returns the cells of two rows, cut to a length that people read.
+func cells(columns []label.Column, i, j int) (out [][3]string) {
+	shown, _ := label.Differing(columns, i, j)
+	for _, c := range shown {
+		out = append(out, [3]string{fmt.Sprintf("%.60s", c.Name), fmt.Sprintf("%.300s", c.Text(i)),
+			fmt.Sprintf("%.300s", c.Text(j))})
+	}
+	return out
 }
 
 // listSuspicious lists the links that other links and the points contradict.

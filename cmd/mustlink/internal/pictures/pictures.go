@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -191,7 +190,7 @@ func coordinate(m blas.Matrix, j int, name func(j int) string) ([]float64, strin
 	for i := range values {
 		values[i] = m.At(i, j)
 	}
-	return values, name(j)
+	return values, session.Clip(name(j), session.LongName)
 }
 
 // Spectrum draws the curves of a model over its directions, each relative to its largest value so
@@ -246,7 +245,9 @@ type Planes struct {
 	Dims []int  // coordinates to draw instead; nil for none
 	Seed uint64
 	Bar  *session.Progress // nil for none
+	Sets int               // to draw, 0 for one
 
+	drawn int
 	first *view.Flat // the plane of the first set
 }
 
@@ -307,10 +308,9 @@ func (p *Planes) report() func(done, total int) {
 	if p.Bar == nil {
 		return nil
 	}
-	begin := time.Now()
+	p.drawn++
 	return func(done, total int) {
-		p.Bar.Report(algorithms.Progress{Stage: "neighbor embedding", Done: done, Total: total,
-			Elapsed: time.Since(begin)})
+		p.Bar.Step((p.drawn-1)*total+done, max(1, p.Sets)*total, "neighbor embedding")
 	}
 }
 

@@ -257,25 +257,17 @@ func alike(a, b *Column) bool {
 // writeColumn writes the line of one column, or of several alike.
 func writeColumn(w io.Writer, some []Column) {
 	c := some[0]
+	c.Name = session.Clip(session.Printable(c.Name), session.LongName)
 	if len(some) > 1 {
-		c = Column{Name: fmt.Sprintf("%s to %s (%d)", c.Name, some[len(some)-1].Name, len(some)),
-			Kind: c.Kind, Does: c.Does}
+		last := session.Clip(session.Printable(some[len(some)-1].Name), session.LongName)
+		c = Column{Name: fmt.Sprintf("%s to %s (%d)", c.Name, last, len(some)), Kind: c.Kind, Does: c.Does}
 		for _, other := range some {
 			c.Distinct = max(c.Distinct, other.Distinct)
 		}
 	}
-	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", session.Printable(c.Name), c.Kind, c.Missing, c.Distinct,
-		session.NameOr(c.Range, "-"), session.NameOr(clip(session.Printable(c.Example)), "-"),
+	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", c.Name, c.Kind, c.Missing, c.Distinct,
+		session.NameOr(c.Range, "-"), session.NameOr(session.Clip(session.Printable(c.Example), 24), "-"),
 		session.NameOr(session.Printable(c.Does), "-"))
-}
-
-// clip shortens a long text.
-func clip(text string) string {
-	const most = 24
-	if letters := []rune(text); len(letters) > most {
-		return string(letters[:most-1]) + "…"
-	}
-	return text
 }
 
 // scalesApart says how much the scales of complete numbers differ if nothing scales them: "" unless

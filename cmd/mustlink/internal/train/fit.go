@@ -4,6 +4,7 @@ package train
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -43,7 +44,6 @@ type fitCommand struct {
 	kernel string
 	params []string
 	drop   float64 // share of links, the most suspicious
-	folds  int     // of the verdict
 	curve  string  // file of the learning curve
 
 	noVerdict  bool
@@ -128,7 +128,8 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 		usage.Excludes("method", "kernel", "search", "no-verdict"))
 	f.Int(&c.folds, "folds", 0,
 		"parts of the linked rows that the verdict holds out, each from a fit; 1: "+
-			"one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)", usage.Range(">= 1"))
+			"one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)",
+		usage.Range(fmt.Sprintf(">= 1, <= %d", verdict.MaxFolds)))
 	f.String(&c.curve, "curve", "",
 		"a picture (.png, .svg, .pdf) or .json `FILE`: AUC of held-out links after an eighth, a quarter, "+
 			"half and all of the others, which takes up to four more fits")
@@ -155,8 +156,11 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if err := c.checkFeatures(d, table, set); err != nil {
 		return err
 	}
+	bar := c.Progress()
+	defer bar.Done()
 	var dropped []metric.SuspiciousLink
 	if c.drop > 0 {
+		bar.Part(0.5)
 		if set, dropped, err = c.dropSuspicious(ctx, raw, table.Data(), set); err != nil {
 			return err
 		}
@@ -166,18 +170,27 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 			return err
 		}
 	}
+	if c.how != "" {
+		bar.Part(0.9)
+	}
 	found, err := c.searched(ctx, raw.Eng, table, set)
 	if err != nil {
 		return err
+	}
+	c.withVerdict = found == nil && !c.noVerdict
+	if bar.Part(1); c.curve != "" { // of the fits of four verdicts
+		bar.Resize(0.25)
 	}
 	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.judged(found), c.asked(found)...)
 	if err != nil {
 		return err
 	}
 	r.Search = found
+	bar.Part(1)
 	if r.Curve, err = c.growth(ctx, raw.Eng, r.Method, table, set); err != nil {
 		return err
 	}
+	bar.Done()
 	r.Dropped = dropped
 	return c.Summarize(c.out, r, r.text)
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,16 +59,18 @@ type labelCommand struct {
 func newLabel(s *session.Session) *cobra.Command {
 	c := &labelCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:        "label -i DATA [-c LINKS] [--images COLUMN|DIR] [--text COLUMN] [--show A,B,C] -o LINKS",
+		Use:        "label [MODEL] -i DATA [-c LINKS] [--images COLUMN|DIR] [--text COLUMN] [--show A,B,C] -o LINKS",
 		SuggestFor: []string{"annotate"},
 		Short:      "ask people on a page in the browser which rows belong together, and watch the metric learn",
 		Long: `Start a page on this machine where people answer which rows belong together, and append the answers to the
 links of -o. The command prints the address of the page, with a key that is valid until it ends.
 
-The page shows two rows side by side: pictures, texts and values, with their differences marked. Keys: s (same),
-d (different), c (cannot say), u (undo), g (group mode: one row against the twelve nearest). The questions are those
-of 'mustlink suggest'. Every answer is on disk before the next question, so a crash loses nothing, and the same
-command resumes. An answer that contradicts earlier ones is shown with these, and settled on the page.
+The page shows two rows side by side: pictures, texts and values, with their differences marked. Keys: s
+(same), d (different), c (cannot say), u (undo), g (group mode: one row against the twelve nearest). The
+questions are those of 'mustlink suggest'. With a MODEL that 'mustlink calibrate' made, answers that look
+wrong are asked again first, once, and then near pairs that match about as likely as not. Every answer is on
+disk before the next question, so a crash loses nothing, and the same command resumes. An answer that
+contradicts earlier ones is shown with these, and settled on the page.
 
 Meanwhile fits in the background learn a metric from the answers, by the method that 'mustlink fit' would choose.
 The page shows their verdict on held-out links in the words of 'mustlink fit' and as a curve, and a map of all rows;
@@ -85,9 +88,10 @@ trust. Every name of --people has a key of its own, and is in the column who.
 
 Ctrl-C, or the button of the page, ends the session.`,
 		Example: `  mustlink label -i data.csv -o links.csv
+  mustlink label calibrated.mlk -i data.csv -o links.csv
   mustlink label -i embeddings.csv --images pictures -o links.csv
   mustlink label -i offers.csv --text title --show price,shop --share 192.168.1.5:8000 --people ann,ben -o links.csv`,
-		Args: usage.Positional(0, 0, ""),
+		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: s.Checked(c.check, c.run),
 	}
 	c.cmd = cmd
@@ -117,7 +121,7 @@ Ctrl-C, or the button of the page, ends the session.`,
 }
 
 // check finds mistakes that do not require reading anything.
-func (c *labelCommand) check(check *session.Checks, _ []string) {
+func (c *labelCommand) check(check *session.Checks, args []string) {
 	check.Refuse(c.out == session.Stream || !session.HasEnding(c.out, "csv"),
 		"-o, --output is %q: want a .csv file, answers are appended to it", c.out)
 	check.Refuse(c.noFit && check.Cmd.Flags().Changed("method"),
@@ -126,6 +130,9 @@ func (c *labelCommand) check(check *session.Checks, _ []string) {
 	if c.method != "" {
 		check.Do(c.checkMethod)
 	}
+	check.Refuse(len(args) > 0 && c.data.Path == session.Stream,
+		"-i, --input is \"-\" with MODEL: want a file, which is read twice")
+	check.Models(args)
 	c.preparing.Check(check, false, &c.data)
 	c.data.Check(check)
 	if c.links.Path != "" && !session.SameFile(c.links.Path, c.out) {
@@ -164,7 +171,7 @@ func (c *labelCommand) checkMethod() error {
 	return usage.RenameParams(err, "method", "-m, --method")
 }
 
-func (c *labelCommand) run(ctx context.Context, _ []string) error {
+func (c *labelCommand) run(ctx context.Context, args []string) error {
 	data, err := c.data.ReadAtLeastTwo(ctx, c.Session)
 	if err != nil {
 		return err
@@ -174,7 +181,7 @@ func (c *labelCommand) run(ctx context.Context, _ []string) error {
 	if err := c.look(data, &o); err != nil {
 		return err
 	}
-	if err := c.learnFrom(ctx, data, &o); err != nil {
+	if err := c.learnFrom(ctx, data, &o, args); err != nil {
 		return err
 	}
 	c.links.Follow(c.Session, c.out, data)
@@ -290,9 +297,7 @@ func (c *labelCommand) serve(ctx context.Context, listener net.Listener, page *l
 	for _, p := range o.People {
 		fmt.Fprintf(w, "%shttp://%s/%s/\n", strings.TrimLeft(p.Name+": ", ": "), host, p.Key)
 	}
-	server := &http.Server{Handler: page, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
-		WriteTimeout: time.Minute,
-		IdleTimeout:  2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	server := newServer(page)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	if !c.noBrowser && c.share == "" {
@@ -321,6 +326,31 @@ func (c *labelCommand) serve(ctx context.Context, listener net.Listener, page *l
 	r := &labelReport{Output: c.out, Next: o.Next, Warnings: c.Warnings()}
 	r.Must, r.Cannot = set.Count()
 	return errors.Join(c.Summarize(c.out, r, r.text), ctx.Err())
+}
+
+// connections is how many a server has at a time: many people, each with several.
+const connections = 128
+
+// newServer returns a server that waits no longer than a browser takes, and that keeps the
+// connections that were used last.
+func newServer(page http.Handler) *http.Server {
+	var mu sync.Mutex
+	var open []net.Conn // in the order of use
+	keep := func(conn net.Conn, state http.ConnState) {
+		mu.Lock()
+		defer mu.Unlock()
+		open = slices.DeleteFunc(open, func(c net.Conn) bool { return c == conn })
+		if state != http.StateClosed {
+			open = append(open, conn)
+		}
+		if len(open) > connections {
+			open[0].Close()
+			open = open[1:]
+		}
+	}
+	return &http.Server{Handler: page, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ConnState: keep,
+		ErrorLog: log.New(io.Discard, "", 0)}
 }
 
 // empty are no links between n rows.
@@ -455,12 +485,16 @@ func withoutColumn(d *dataset.Data, name string) error {
 }
 
 // learnFrom prepares the points, and finds coordinates for the choice of questions.
-func (c *labelCommand) learnFrom(ctx context.Context, d *dataset.Data, o *label.Options) (err error) {
+func (c *labelCommand) learnFrom(ctx context.Context, d *dataset.Data, o *label.Options,
+	args []string) (err error) {
 	if o.Engine, err = c.Engine(); err != nil {
 		return err
 	}
 	if o.Table, err = c.preparing.Apply(ctx, c.Session, d); err != nil {
 		return err
+	}
+	if len(args) > 0 {
+		return c.measureBy(ctx, args[0], o)
 	}
 	switch x := o.Table.Data().Points.(type) {
 	case *points.Dense, *points.CSR:
@@ -479,6 +513,22 @@ func (c *labelCommand) learnFrom(ctx context.Context, d *dataset.Data, o *label.
 	}
 	o.Coordinates, err = m.Embed(ctx, o.Engine, x)
 	return fault.InFile(err, d.Name)
+}
+
+// measureBy takes the coordinates of rows, and the calibration of their distances, from a model.
+func (c *labelCommand) measureBy(ctx context.Context, model string, o *label.Options) error {
+	m, err := metric.Open(ctx, c.Session, model)
+	if err != nil {
+		return err
+	}
+	data := c.data
+	d, err := m.Read(ctx, &data)
+	if err != nil {
+		return err
+	}
+	o.Calibration = m.Model.Calibration()
+	o.Coordinates, err = m.Coordinates(ctx, d)
+	return err
 }
 
 // open opens a browser, if there is one, by a file that leads to the address: the arguments of

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -65,9 +66,23 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 	begin := time.Now()
 	bar := t.Progress()
 	defer bar.Done()
+	bar.Part(1)
+	judging := !t.withVerdict
+	progress := func(p mustlink.Progress) {
+		switch {
+		case judging:
+		case p.Stage == verdict.Stage:
+			judging = true
+			bar.Part(1)
+		default:
+			all := p.Elapsed * time.Duration(p.Total) / time.Duration(max(1, p.Done))
+			bar.Resize(1 / (1 + verdict.Options{Folds: t.folds}.Fits(all)))
+		}
+		bar.Report(p)
+	}
 	options := append(more,
 		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Seed(t.seed),
-		mustlink.OnProgress(bar.Report),
+		mustlink.OnProgress(progress),
 		mustlink.Engine(eng), mustlink.ParamFiles(&t.files))
 	if lesson.Triplets != nil {
 		options = append(options, mustlink.Triplets(lesson.Triplets))
@@ -143,6 +158,7 @@ type fitReport struct {
 	Model      string                  `json:"model"`
 	Bytes      int64                   `json:"bytes"` // of the file
 	Updatable  bool                    `json:"updatable"`
+	Updating   string                  `json:"updating,omitempty"` // what an update learns
 	Warnings   []string                `json:"warnings"`
 	shape      string
 }
@@ -169,6 +185,7 @@ func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson al
 		Seconds:     took.Seconds(),
 		FitSeconds:  about.Elapsed.Seconds(),
 		Updatable:   about.Updatable,
+		Updating:    about.Updating,
 		shape:       source.Shape(x),
 	}
 	r.MustLinks, r.Cannot = set.Count()
@@ -219,10 +236,7 @@ func (r *fitReport) text(w io.Writer) {
 	if r.Bytes > 0 {
 		fmt.Fprintf(w, ", %s", fault.FormatBytes(r.Bytes))
 	}
-	if !r.Updatable {
-		fmt.Fprint(w, "; new links need a new fit")
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "\nupdate\t%s\n", cmp.Or(r.Updating, "new links need a new fit"))
 	metric.WriteVerdict(w, r.Verdict)
 	if r.Curve != nil {
 		fmt.Fprintf(w, "learning curve: %s\n", r.Curve)

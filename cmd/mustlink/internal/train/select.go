@@ -150,11 +150,15 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 		}
 		o.Labels = d.Labels
 	}
+	bar := c.Progress()
+	defer bar.Done()
+	bar.Part(0.9)
 	chosen, err := c.search(ctx, eng, table, set, *o)
 	if err != nil {
 		return fault.InFile(usage.RenameParams(err, "clusters", "-n, --clusters", "folds", "--folds",
 			"margin", "--margin", "candidate", "--incumbent"), d.Name)
 	}
+	bar.Part(1)
 	r := &selectReport{Result: chosen, Criterion: string(o.Criterion), Folds: o.Folds}
 	if o.Incumbent != nil {
 		r.Incumbent, r.Margin = o.Incumbent.String(), o.Margin
@@ -163,6 +167,7 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 		chosen.Verdict()); err != nil {
 		return err
 	}
+	bar.Done()
 	if c.report != "" {
 		if err := c.WriteJSON(c.report, r); err != nil {
 			return err

@@ -25,16 +25,18 @@ import (
 // to write.
 type training struct {
 	*session.Session
-	data       source.Data
-	links      source.Links
-	fromLabels string // how many links to draw
-	preparing  source.Preparing
-	strict     bool
-	seed       uint64
-	precision  source.Precision
-	out        string
-	files      catalog.Files  // of parameters
-	leaks      []prepare.Leak // columns that decide the links, of which a warning was given
+	data        source.Data
+	links       source.Links
+	fromLabels  string // how many links to draw
+	preparing   source.Preparing
+	strict      bool
+	seed        uint64
+	precision   source.Precision
+	out         string
+	files       catalog.Files  // of parameters
+	withVerdict bool           // the fit has a verdict
+	folds       int            // of it
+	leaks       []prepare.Leak // columns that decide the links, of which a warning was given
 }
 
 // endFlags defines the flags that come last.

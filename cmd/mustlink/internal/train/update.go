@@ -35,15 +35,18 @@ type updateCommand struct {
 func newUpdate(s *session.Session) *cobra.Command {
 	u := &updateCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:   "update MODEL (-i DATA -c LINKS [--extend] | --drop-last N) -o MODEL",
-		Short: "add chunklets or links to a model, or remove the latest, without a new fit",
+		Use:   "update MODEL ([-i DATA] -c LINKS [--extend] | --drop-last N) -o MODEL",
+		Short: "add chunklets or links to a model, or remove the latest",
 		Long: `Add links or chunklets to a model, and write the new model.
 
 Models of npkl, kbeta, gml and itml learn more links between their training rows: DATA are these
 rows again, and LINKS contains only the new links. The computation is warm-started from the model
 and converges to the same solution as a fit of all links. Unchanged are the distance bounds of
 the fit, the landmarks of kbeta (its links must be between landmarks), and the prior that gml has
-learned. A model of blend, the default, is fitted again to all links, in the time of its first fit. New points need no update: embed and the other commands compute their coordinates.
+learned. A model of blend, the default, is fitted again to all links, in the time of its first fit.
+Models that store their training rows (blend, npkl, gml, kbeta without landmarks) need no DATA if
+LINKS has row numbers; 'mustlink fit' says so. New points need no update: embed and the other
+commands compute their coordinates.
 
 A model of krca, in its Cholesky form, learns more chunklets. The learned kernel is that of a fit
 of all chunklets with the model's n eps held fixed (fixed_s). Row numbers in LINKS refer to the
@@ -56,7 +59,8 @@ share a row are merged.
 --drop-last N removes the latest N updates.`,
 		Example: `  mustlink update model.mlk -i new.csv -c chunklets.csv -o larger.mlk
   mustlink update larger.mlk --drop-last 1 -o smaller.mlk
-  mustlink update gml.mlk -i data.csv -c more-links.csv -o better.mlk`,
+  mustlink update gml.mlk -i data.csv -c more-links.csv -o better.mlk
+  mustlink update blend.mlk -c more-links.csv -o better.mlk`,
 		Args: usage.Positional(1, 1, "MODEL"),
 		RunE: s.Checked(u.check, u.run),
 	}
@@ -119,7 +123,9 @@ func (u *updateCommand) run(ctx context.Context, args []string) error {
 func (u *updateCommand) check(check *session.Checks, args []string) {
 	check.Models(args)
 	if !check.Cmd.Flags().Changed("drop-last") {
-		check.Required("input", "links")
+		if u.links.Path == "" {
+			check.Required("input", "links")
+		}
 		u.data.Check(check)
 		u.links.Check(check)
 	}
@@ -156,6 +162,9 @@ func (u *updateCommand) learn(ctx context.Context, m *metric.Metric, path string
 			m.Name())
 	case linker && u.extend:
 		return nil, fault.Data(path, "a model of method %s has no chunklets: want no --extend", m.Name())
+	case u.data.Path == "" && u.drop == 0 && m.Record().Rows() == nil:
+		return nil, usage.Errorf("-i, --input is missing: want DATA, as this model of method %s does not store "+
+			"the rows of its links", m.Name())
 	case linker:
 		return u.addLinks(ctx, m, path, r)
 	case u.drop > 0:
@@ -197,17 +206,22 @@ func (u *updateCommand) readFor(ctx context.Context, m *metric.Metric) (*dataset
 // addLinks adds links between the training rows of the model.
 func (u *updateCommand) addLinks(ctx context.Context, m *metric.Metric, path string,
 	r *updateReport) (*mustlink.Model, error) {
-	data, err := u.readFor(ctx, m)
-	if err != nil {
-		return nil, err
+	data := &dataset.Data{Name: path, Points: m.Record().Rows()}
+	var table *mustlink.Table // none: the model has the rows
+	if u.data.Path != "" {
+		var err error
+		if data, err = u.readFor(ctx, m); err != nil {
+			return nil, err
+		}
+		table = mustlink.FromData(data)
 	}
 	set, err := u.links.ReadWarning(ctx, u.Session, data)
 	if err != nil {
 		return nil, err
 	}
 	r.Links = set.Len()
-	learned, err := m.Model.Update(ctx, mustlink.FromData(data), set)
-	if m.Record().Trained(data) {
+	learned, err := m.Model.Update(ctx, table, set)
+	if table == nil || m.Record().Trained(data) {
 		return learned, fault.InFile(err, u.links.Path)
 	}
 	if err != nil { // the most likely reason

@@ -1,0 +1,9 @@
+package above
+
+import "testing"
+
+func TestFour(t *testing.T) {
+	if Four() != 4 {
+		t.Error(Four())
+	}
+}
