@@ -67,9 +67,9 @@ const largest, exact = 1000, 10
 // count within 1e-6 of 0 and 1.
 //
 // Errors: *links.ConflictError for a cannot-link within must-linked records, and
-// *cluster.DistinctError for equal keys in them, both with the must-links; *fault.ShapeError (links
-// or keys for other rows), *fault.DataError (a pair that is none, twice there or has no
-// probability), *fault.MemoryError, and ctx.Err(), wrapped.
+// *cluster.DistinctError for equal keys in them, both with the must-links; *fault.ParamError (a
+// column with a Width); *fault.ShapeError (links or keys for other rows), *fault.DataError (a pair
+// that is none, twice there or has no probability), *fault.MemoryError, and ctx.Err(), wrapped.
 //
 // The result is the same for any number of workers and any order of pairs. Cost: O(p log p) for p
 // pairs; in a component of m parts m^2 probabilities, 3^m sums up to 10 parts, and about m^2 for
@@ -84,6 +84,14 @@ func Resolve(ctx context.Context, eng *engine.Engine, n int, pairs []Pair, p Par
 		return nil, err
 	}
 	components := r.components()
+	most := 0
+	for _, parts := range components {
+		most = max(most, len(parts))
+	}
+	if err := eng.Check(fmt.Sprintf("entities of %d records", most),
+		2*int64(eng.Workers())*engine.MatrixBytes(most, most), "use surer pairs, or fewer"); err != nil {
+		return nil, err
+	}
 	chosen := make([][][]int, len(components)) // parts of each entity
 	err := eng.For(ctx, len(components), 64, func(lo, hi int) error {
 		for c := lo; c < hi; c++ {
@@ -111,7 +119,7 @@ func Resolve(ctx context.Context, eng *engine.Engine, n int, pairs []Pair, p Par
 		}
 	}
 	r.label(entity, count)
-	return r.out, r.judge(ctx, eng, components)
+	return r.out, r.assess(ctx, eng, components)
 }
 
 // resolution is the state of [Resolve]. A part is a record, or must-linked ones.
@@ -137,7 +145,9 @@ func (r *resolution) check(eng *engine.Engine) error {
 		pairBytes*int64(len(r.pairs))+rowBytes*int64(r.n), "use fewer pairs"); err != nil {
 		return err
 	}
-	slices.SortFunc(r.pairs, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J)) })
+	slices.SortFunc(r.pairs, func(a, b Pair) int {
+		return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J))
+	})
 	r.start = make([]int, r.n+1)
 	for k, q := range r.pairs {
 		if q.I < 0 || q.I >= q.J || int(q.J) >= r.n || !(q.Probability >= 0 && q.Probability <= 1) ||
@@ -170,6 +180,10 @@ func (r *resolution) check(eng *engine.Engine) error {
 // checkKeys finds the keys of parts, which they have once.
 func (r *resolution) checkKeys() error {
 	for c, d := range r.Distinct {
+		if d.Width != 0 {
+			return &fault.ParamError{Param: "width of the column " + d.Name, Value: d.Width,
+				Want: "0: entities keep columns of keys apart"}
+		}
 		if len(d.Keys) != r.n {
 			return &fault.ShapeError{What: fmt.Sprintf("number of keys in the column %q", d.Name),
 				Got: len(d.Keys), Want: fmt.Sprintf("%d, the number of records", r.n)}
@@ -261,7 +275,8 @@ func (r *resolution) components() (out [][]int) {
 func (r *resolution) probability(i, j int32) (float64, bool) {
 	i, j = min(i, j), max(i, j)
 	of := r.pairs[r.start[i]:r.start[i+1]]
-	if k, found := slices.BinarySearchFunc(of, j, func(q Pair, j int32) int { return cmp.Compare(q.J, j) }); found {
+	k, found := slices.BinarySearchFunc(of, j, func(q Pair, j int32) int { return cmp.Compare(q.J, j) })
+	if found {
 		return of[k].Probability, true
 	}
 	if r.Between != nil {
@@ -336,8 +351,8 @@ func (r *resolution) label(entity []int, count int) {
 	}
 }
 
-// judge computes the probabilities of records, and the cost.
-func (r *resolution) judge(ctx context.Context, eng *engine.Engine, components [][]int) error {
+// assess computes the probabilities of records, and the cost.
+func (r *resolution) assess(ctx context.Context, eng *engine.Engine, components [][]int) error {
 	r.out.Probability = slices.Repeat([]float64{1}, r.n)
 	cost := make([]float64, len(components))
 	err := eng.For(ctx, len(components), 64, func(lo, hi int) error {
@@ -345,7 +360,7 @@ func (r *resolution) judge(ctx context.Context, eng *engine.Engine, components [
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			cost[c] = r.judgeOne(components[c])
+			cost[c] = r.assessOne(components[c])
 		}
 		return nil
 	})
@@ -367,7 +382,7 @@ func (r *resolution) judge(ctx context.Context, eng *engine.Engine, components [
 	return nil
 }
 
-func (r *resolution) judgeOne(parts []int) (cost float64) {
+func (r *resolution) assessOne(parts []int) (cost float64) {
 	sum := map[int32]float64{}
 	for a := range parts {
 		for b := range a {

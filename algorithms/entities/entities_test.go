@@ -51,7 +51,8 @@ func random(t *testing.T, rng *rand.Rand, n, classes int, density float64) probl
 			}
 		}
 	}
-	p.params = Params{Links: enginetest.Links(t, n, list), Distinct: []cluster.Distinct{{Name: "source", Keys: keys}}}
+	p.params = Params{Links: enginetest.Links(t, n, list),
+		Distinct: []cluster.Distinct{{Name: "source", Keys: keys}}}
 	return p
 }
 
@@ -220,7 +221,8 @@ func TestPermutation(t *testing.T) {
 		for i, key := range p.params.Distinct[0].Keys {
 			keys[to[i]] = key
 		}
-		q.params = Params{Links: enginetest.Links(t, p.n, list), Distinct: []cluster.Distinct{{Name: "source", Keys: keys}}}
+		q.params = Params{Links: enginetest.Links(t, p.n, list),
+			Distinct: []cluster.Distinct{{Name: "source", Keys: keys}}}
 		got := q.resolve(t, 1)
 		if math.Abs(got.Cost-want.Cost) > 1e-9 || len(got.Sizes) != len(want.Sizes) {
 			t.Errorf("problem %d: cost %v of %d entities, want %v of %d", k, got.Cost, len(got.Sizes), want.Cost,
@@ -254,7 +256,8 @@ func TestProbabilities(t *testing.T) {
 		}
 	}
 	doubts := e.Doubtful(p.pairs, 2)
-	if len(doubts) != 2 || doubts[0].Pair != p.pairs[2] || doubts[0].Together || doubts[1].Pair != p.pairs[1] ||
+	if len(doubts) != 2 || doubts[0].Pair != p.pairs[2] || doubts[0].Together ||
+		doubts[1].Pair != p.pairs[1] ||
 		math.Abs(doubts[1].Wrong-.2) > 1e-12 || e.Barred != 1 {
 		t.Errorf("doubts %v, barred %d", doubts, e.Barred)
 	}
@@ -279,7 +282,8 @@ func TestBadInput(t *testing.T) {
 		append(must, links.NewLink(0, 2, links.Cannot)))}); !errors.As(err, &conflict) {
 		t.Errorf("contradiction: %v", err)
 	}
-	for _, pairs := range [][]Pair{{{1, 1, .5}}, {{1, 0, .5}}, {{0, 3, .5}}, {{-1, 1, .5}}, {{0, 1, math.NaN()}},
+	for _, pairs := range [][]Pair{{{1, 1, .5}}, {{1, 0, .5}}, {{0, 3, .5}}, {{-1, 1, .5}},
+		{{0, 1, math.NaN()}},
 		{{0, 1, 1.1}}, {{0, 1, .5}, {0, 2, .5}, {0, 1, .5}}} {
 		if err := resolve(pairs, Params{}); !fault.IsInput(err) {
 			t.Errorf("%v: %v", pairs, err)
@@ -288,7 +292,8 @@ func TestBadInput(t *testing.T) {
 	if err := resolve(nil, Params{Links: enginetest.Links(t, 4, nil)}); !fault.IsInput(err) {
 		t.Errorf("links of other rows: %v", err)
 	}
-	if err := resolve(nil, Params{Distinct: []cluster.Distinct{{Name: "s", Keys: []int{1}}}}); !fault.IsInput(err) {
+	short := []cluster.Distinct{{Name: "s", Keys: []int{1}}}
+	if err := resolve(nil, Params{Distinct: short}); !fault.IsInput(err) {
 		t.Errorf("keys of other rows: %v", err)
 	}
 	small := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: 100})

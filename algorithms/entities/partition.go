@@ -27,8 +27,8 @@ func (w weights) within(of []int) (sum float64) {
 	return sum
 }
 
-// best returns the groups with the largest sum within. The sum of a set of parts is the largest over
-// its subsets with the first part, as a group, and the rest.
+// best returns the groups with the largest sum within. The sum of a set of parts is the largest
+// over its subsets with the first part, as a group, and the rest.
 func (w weights) best() []int {
 	size := 1 << w.m
 	group, best, take := make([]float64, size), make([]float64, size), make([]int, size)

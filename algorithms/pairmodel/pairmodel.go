@@ -1,20 +1,21 @@
 // Package pairmodel (internal: may change) learns from links with which probability the records of
 // a pair are the same, by features of the pair such as a distance and similarities of texts.
 //
-// The model is a logistic regression, the linear form of Fellegi & Sunter (1969), whose log odds are
-// a sum of weights of agreements. It is calibrated on links that it did not see (Platt 1999), and
-// its share of matching pairs is that of the pairs to judge (Saerens, Latinne & Decaestecker 2002).
+// The model is a logistic regression, the linear form of Fellegi & Sunter (1969), whose log odds
+// are a sum of weights of agreements. It is calibrated on links that it did not see (Platt 1999),
+// and its share of matching pairs is that of the pairs to judge (Saerens, Latinne & Decaestecker
+// 2002).
 package pairmodel
 
 import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
@@ -35,8 +36,8 @@ const Folds, Least = 5, 10
 
 // Fit learns from the features x (a row for each link) and kinds of links. Links of one group, such
 // as the must-linked records of one of its ends, are held out together. The weights of standardized
-// features have a normal prior of variance 1, and the kinds count one more link of each, as in Platt
-// (1999).
+// features have a normal prior of variance 1, and the kinds count one more link of each, as in
+// Platt (1999).
 //
 // Errors: a *fault.DataError for fewer than [Least] links of a kind, and ctx.Err(). Cost: O(links
 // features iterations), six times.
@@ -104,8 +105,10 @@ func Fit(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []bool, gr
 	for i := range scores {
 		scores[i], first[i] = held.Row(i)[0], -x.Row(i)[0]
 	}
-	m.AUC, m.Alone = auc(scores, must), auc(first, must)
-	return m, nil
+	if m.AUC, err = score.AUC(scores, must); err == nil {
+		m.Alone, err = score.AUC(first, must)
+	}
+	return m, err
 }
 
 // LogOdds returns those of a pair with these features. z is memory for as many numbers.
@@ -214,35 +217,4 @@ func dot(a, b []float64) (sum float64) {
 		sum += v * b[k]
 	}
 	return sum
-}
-
-// auc returns the probability that a must-link has the larger score, ties counted half.
-func auc(scores []float64, must []bool) float64 {
-	order := make([]int, len(scores))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] < scores[b]:
-			return -1
-		case scores[a] > scores[b]:
-			return 1
-		}
-		return 0
-	})
-	wins, cannots, musts := 0.0, 0.0, 0.0
-	for lo := 0; lo < len(order); {
-		hi, own, other := lo, 0.0, 0.0
-		for ; hi < len(order) && scores[order[hi]] == scores[order[lo]]; hi++ {
-			if must[order[hi]] {
-				own++
-			} else {
-				other++
-			}
-		}
-		wins += own * (cannots + other/2)
-		musts, cannots, lo = musts+own, cannots+other, hi
-	}
-	return wins / (musts * cannots)
 }

@@ -25,8 +25,8 @@ func drawn(n int, share float64, rng *rand.Rand) (x blas.Matrix, must []bool, gr
 	return x, must, groups
 }
 
-// TestCalibrated: the probabilities are those of the distribution that the links are drawn from, for
-// their share and another.
+// TestCalibrated: the probabilities are those of the distribution that the links are drawn from,
+// for their share and another.
 func TestCalibrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	eng := enginetest.New(t, 1)
@@ -54,7 +54,8 @@ func TestCalibrated(t *testing.T) {
 		if got := m.LogOdds([]float64{v, 0, 3}, z); math.Abs(got-2*v) > 0.3 {
 			t.Errorf("log odds %v at %v, want %v", got, v, 2*v)
 		}
-		if got, want := rare.LogOdds([]float64{v, 0, 3}, z), 2*v+math.Log(0.05/0.95); math.Abs(got-want) > 0.5 {
+		got, want := rare.LogOdds([]float64{v, 0, 3}, z), 2*v+math.Log(0.05/0.95)
+		if math.Abs(got-want) > 0.5 {
 			t.Errorf("rare: log odds %v at %v, want %v", got, v, want)
 		}
 	}

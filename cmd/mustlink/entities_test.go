@@ -25,7 +25,8 @@ func TestEntities(t *testing.T) {
 		if _, err := fmt.Sscanf(line, "%d,%d", &i, &j); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&answers, "%d,%d,%s\n", i, j, map[bool]string{true: "must", false: "cannot"}[person[i] == person[j]])
+		fmt.Fprintf(&answers, "%d,%d,%s\n", i, j,
+			map[bool]string{true: "must", false: "cannot"}[person[i] == person[j]])
 	}
 	clitest.Write(t, dir, "answers.csv", answers.String())
 	clitest.Write(t, dir, "decided.csv", "i,j,link\n0,1,cannot\n2,3,must\n")
@@ -43,7 +44,8 @@ func TestEntities(t *testing.T) {
 		}
 		seen[e+src[i]] = true
 	}
-	if doubts := commandtest.Column(t, clitest.Read(t, dir, "doubtful.csv"), "probability"); len(doubts) != 7 {
+	doubts := commandtest.Column(t, clitest.Read(t, dir, "doubtful.csv"), "probability")
+	if len(doubts) != 7 {
 		t.Errorf("%d doubtful pairs, want 7", len(doubts))
 	}
 

@@ -87,7 +87,8 @@ func (p *people) person() []string {
 		p.of("linden eichen kirch schul berg garten bahnhof mühlen rosen wiesen haupt park see wald burg") +
 			p.of("straße weg allee platz gasse") + fmt.Sprintf(" %d", 1+p.rng.IntN(120)),
 		fmt.Sprintf("%05d", 10000+city*400+p.rng.IntN(12)),
-		[]string{"alt", "bad ", "groß", "klein", "neu", "nieder", "ober", "unter", "wester", "wolfs"}[city%10] +
+		[]string{"alt", "bad ", "groß", "klein", "neu", "nieder", "ober", "unter", "wester",
+			"wolfs"}[city%10] +
 			[]string{"au", "bach", "berg", "brück", "burg", "dorf", "feld", "furt", "hausen", "heim", "hof",
 				"kirchen", "rode", "see", "stadt", "stein", "tal", "wald", "weiler", "zell"}[city/10],
 	}

@@ -66,7 +66,8 @@ func NewColumn(eng *engine.Engine, c *points.Column) (*Column, error) {
 		levelBytes*int64(len(c.Levels))+letterBytes*letters, "compare fewer columns"); err != nil {
 		return nil, err
 	}
-	out := &Column{codes: c.Codes, texts: make([]string, len(c.Levels)), words: make([][]int32, len(c.Levels))}
+	out := &Column{codes: c.Codes, texts: make([]string, len(c.Levels)),
+		words: make([][]int32, len(c.Levels))}
 	rows, known := make([]float64, len(c.Levels)), map[string]int32{}
 	total := 0.0
 	for _, code := range c.Codes {

@@ -205,13 +205,7 @@ func (c *clusterCommand) group(ctx context.Context, models []string) error {
 	r.describe(g, c)
 	c.warn(r)
 	labels := numbers(g.Labels)
-	var table score.Table
-	if d.Labels != nil && table.Add(d.Labels, labels) == nil {
-		// Labels that cannot be scored do not make the command fail.
-		if r.Scores, _ = table.Groups(); r.Scores != nil {
-			r.Scores.OfClusters()
-		}
-	}
+	r.Scores = scored(d.Labels, labels)
 	if err := dataset.WriteLabels(c.out, labels, d.IDs, c.WritingText()); err != nil {
 		return err
 	}
@@ -318,19 +312,24 @@ func (c *column) alike(i, j int) string {
 	return fmt.Sprintf("the values %q and %q, nearer than %s,", c.values[i], c.values[j], c.width)
 }
 
-// describe describes the groups.
-func (r *groupsReport) describe(g *mustlink.Groups, c *clusterCommand) {
-	const most = 10 // sizes
-	r.N, r.Groups, r.Largest = len(g.Labels), len(g.Sizes), slices.Clone(g.Sizes)
-	slices.SortFunc(r.Largest, func(a, b int) int { return b - a })
-	grouped := 0
-	for _, size := range g.Sizes {
-		grouped += size
+// largest returns up to ten of the largest sizes, how many are 1, and the sum of all.
+func largest(sizes []int) (most []int, single, sum int) {
+	most = slices.Clone(sizes)
+	slices.SortFunc(most, func(a, b int) int { return b - a })
+	for _, size := range sizes {
+		sum += size
 		if size == 1 {
-			r.Single++
+			single++
 		}
 	}
-	r.Largest = r.Largest[:min(most, len(r.Largest))]
+	return most[:min(10, len(most))], single, sum
+}
+
+// describe describes the groups.
+func (r *groupsReport) describe(g *mustlink.Groups, c *clusterCommand) {
+	r.N, r.Groups = len(g.Labels), len(g.Sizes)
+	var grouped int
+	r.Largest, r.Single, grouped = largest(g.Sizes)
 	if noise := r.N - grouped; c.minSize > 0 {
 		r.Noise = &noise
 	}

@@ -46,33 +46,36 @@ func newEntities(s *session.Session) *cobra.Command {
 		Use:        "entities [MODEL] -i DATA [-c LINKS] [--compare A,B] [--block KEYS] -o ENTITIES",
 		SuggestFor: []string{"resolve", "merge"},
 		Short:      "join the records of one person, or of any entity",
-		Long: `Join the records of DATA that are the same entity. ENTITIES is a CSV with the columns id (or the row), entity,
-a number, and probability.
+		Long: `Join the records of DATA that are the same entity. ENTITIES is a CSV with the columns id (or the
+row), entity, a number, and probability.
 
-Candidates are pairs of records, which have equal keys of a --block, or of which one is among the --neighbors
-nearest records of the other in the metric of MODEL. --block zip,first-letter(name) wants both keys equal, and a
-second --block adds more pairs. Keys are columns or first-letter, first-three, digits, year or soundex of one, in
-lower case; a record whose key is empty has no pairs by it. Without --block and --neighbors, a calibrated MODEL
-finds all pairs with a probability above 0.1, up to the distance of the farthest must-link that it
-knows.
+Candidates are pairs of records, which have equal keys of a --block, or of which one is among the
+--neighbors nearest records of the other in the metric of MODEL. --block zip,first-letter(name)
+wants both keys equal, and a second --block adds more pairs. Keys are columns or first-letter,
+first-three, digits, year or soundex of one, in lower case; a record whose key is empty has no pairs
+by it. Without --block and --neighbors, a calibrated MODEL finds all pairs with a probability above
+0.1, up to the distance of the farthest must-link that it knows.
 
-The probability of a pair is that of the calibration of MODEL. With --compare, or a MODEL without calibration, it is
-a logistic regression on the learned distance and, for each of these columns, the similarities of Jaro and Winkler and of Levenshtein, common
-words, rare common words and gaps, of which nothing follows. It learns from the LINKS that are candidates, at least
-10 of each kind, and is calibrated on links that it did not see. Must-links and cannot-links should be random samples
-of the candidates that match and that do not; the share that matches is estimated on all candidates. --ask N
-writes N candidates, drawn at random, as PAIRS to answer, and nothing else.
+The probability of a pair is that of the calibration of MODEL. With --compare, or a MODEL without
+calibration, it is a logistic regression on the learned distance and, for each of these columns, the
+similarities of Jaro and Winkler and of Levenshtein, common words, rare common words and gaps, of
+which nothing follows. It learns from the LINKS that are candidates, at least 10 of each kind, and
+is calibrated on links that it did not see. Must-links and cannot-links should be random samples of
+the candidates that match and that do not; the share that matches is estimated on all candidates.
+--ask N writes N candidates, drawn at random, as PAIRS to answer, and ends.
 
-Entities have the largest likelihood if pairs are independent (correlation clustering): exact for up to 10 records
-that candidates connect, otherwise by merging groups and moving records. Links are kept exactly, and so is
---distinct COLUMN, of which an entity has each value once at most, such as the source; an empty cell may be in any.
-The probability of a record is the mean of those of its pairs with the rest of its entity; for a record alone, 1 less
-the largest one of a pair that may join it.
+Entities have the largest likelihood if pairs are independent (correlation clustering): exact for up
+to 10 records that candidates connect, otherwise by merging groups and moving records. Links are
+kept exactly, and so is --distinct COLUMN, of which an entity has each value once at most, such as
+the source; an empty cell may be in any. The probability of a record is the mean of those of its
+pairs with the rest of its entity; for a record alone, 1 less the largest one of a pair that may
+join it.
 
-With --previous, the ENTITIES of an earlier run, records that were one entity stay one, with its number. An entity
-of several keeps the number of most of its records, and numbers are not used again. --doubtful writes the
-candidates about which the entities are wrong most likely, as PAIRS to answer, with their probabilities. The
-answers are no random sample: --decided LINKS keeps them, and no probability is learned from them.`,
+With --previous, the ENTITIES of an earlier run, records that were one entity stay one, with its
+number. An entity of several keeps the number of most of its records, and numbers are not used
+again. --doubtful writes the candidates about which the entities are wrong most likely, as PAIRS to
+answer, with their probabilities. The answers are no random sample: --decided LINKS keeps them, and
+no probability is learned from them.`,
 		Example: `  mustlink entities calibrated.mlk -i data.csv --distinct source -o entities.csv
   mustlink entities -i data.csv --block zip --block "year(born),first-letter(name)" --ask 400 -o ask.csv
   mustlink entities -i data.csv --block zip --block "year(born),first-letter(name)" -c answers.csv ` +
@@ -225,11 +228,11 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 		return c.writeQuestions(p.Links, c.links.Names(d))
 	}
 	r := &entitiesReport{Records: n, Candidates: len(c.pairs), Output: c.out}
-	judge, err := c.model(ctx, m, known, c.links.Path != "", r, c.seed)
+	probability, err := c.model(ctx, m, known, c.links.Path != "", r, c.seed)
 	if err != nil {
 		return fault.InFile(err, session.NameOr(c.links.Path, d.Name))
 	}
-	p.Between = judge
+	p.Between = probability
 	all := p // with the earlier entities
 	earlier, next, err := c.earlier(d, &all)
 	if err != nil {
@@ -239,7 +242,7 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 	if err := m.Eng.For(ctx, len(pairs), 1024, func(lo, hi int) error {
 		for k := lo; k < hi; k++ {
 			i, j := c.pairs[k][0], c.pairs[k][1]
-			pairs[k] = entities.Pair{I: i, J: j, Probability: judge(int(i), int(j))}
+			pairs[k] = entities.Pair{I: i, J: j, Probability: probability(int(i), int(j))}
 		}
 		return nil
 	}); err != nil {
@@ -328,7 +331,8 @@ func (c *entitiesCommand) distinctKeys() (out []cluster.Distinct, err error) {
 }
 
 // readLinks reads a file of links, none if there is no file.
-func (c *entitiesCommand) readLinks(ctx context.Context, l *source.Links, d *dataset.Data) (*links.Set, error) {
+func (c *entitiesCommand) readLinks(ctx context.Context, l *source.Links,
+	d *dataset.Data) (*links.Set, error) {
 	if l.Path == "" {
 		return links.New(d.Points.Len(), nil)
 	}
@@ -448,16 +452,8 @@ func (c *entitiesCommand) contradiction(err error) error {
 
 // describe describes the entities.
 func (r *entitiesReport) describe(e *entities.Entities, labels, earlier []int) {
-	const most = 10 // sizes
 	r.Entities, r.Components, r.Exact, r.Barred = len(e.Sizes), e.Components, e.Exact, e.Barred
-	r.Largest = slices.Clone(e.Sizes)
-	slices.SortFunc(r.Largest, func(a, b int) int { return b - a })
-	for _, size := range e.Sizes {
-		if size == 1 {
-			r.Single++
-		}
-	}
-	r.Largest = r.Largest[:min(most, len(r.Largest))]
+	r.Largest, r.Single, _ = largest(e.Sizes)
 	kept, before := map[int]bool{}, map[int]bool{}
 	for i, v := range earlier {
 		if v >= 0 {

@@ -173,8 +173,8 @@ func (c *candidates) model(ctx context.Context, m *metric.Metric, l *links.Set, 
 		"use fewer links"); err != nil {
 		return nil, err
 	}
-	x, kinds, groups, part := blas.NewMatrix(len(list), width), make([]bool, len(list)), make([]int, len(list)),
-		l.Components()
+	x, part := blas.NewMatrix(len(list), width), l.Components()
+	kinds, groups := make([]bool, len(list)), make([]int, len(list))
 	for k, link := range list {
 		features(link.I, link.J, x.Row(k))
 		kinds[k], groups[k] = k < len(must), part[link.I]
