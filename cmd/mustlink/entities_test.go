@@ -114,7 +114,7 @@ func TestEntitiesOfCalibration(t *testing.T) {
 	clitest.Write(t, dir, "three.csv", head)
 	clitest.Write(t, dir, "all.csv", "i,j,link\nr0,r1,must\nr1,r2,must\n")
 	before := clitest.Names(t, dir)
-	bad := commandtest.Run(t, dir, "entities c.mlk -i three.csv -c all.csv --links-by id -o bad.csv")
+	bad := commandtest.Run(t, dir, "entities c.mlk -i three.csv -c all.csv --links-by id --neighbors 2 -o bad.csv")
 	if !strings.Contains(bad.Stderr, "three.csv: all 3 records would be one entity") {
 		t.Errorf("one entity of all: %s", bad.Stderr)
 	}
