@@ -322,7 +322,8 @@ func TestFile(t *testing.T) {
 func TestReports(t *testing.T) {
 	var order, after int
 	ctx, cancel := context.WithCancel(t.Context())
-	b := &builder{fit: &learner.Fit{}, stop: cancel}
+	b := &builder{fit: &learner.Fit{}, stop: cancel, steps: []step{{method: "a"}, {method: "b"}},
+		done: make([]float64, 2)}
 	b.fit.Common.Progress = func(algorithms.Progress) {
 		if order++; order == 50 { // without the lock the race detector reports this counter
 			cancel()
@@ -332,10 +333,10 @@ func TestReports(t *testing.T) {
 		}
 	}
 	var group sync.WaitGroup
-	for _, s := range []step{{method: "a"}, {method: "b"}} {
+	for k := range b.steps {
 		group.Go(func() {
 			for range 100 {
-				b.report(ctx, s, algorithms.Progress{})
+				b.report(ctx, k, algorithms.Progress{})
 			}
 		})
 	}
