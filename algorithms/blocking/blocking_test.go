@@ -94,3 +94,28 @@ func TestPairs(t *testing.T) {
 		t.Error("a column that is not there")
 	}
 }
+
+// FuzzParse: a rule names a column in each part, and an empty cell has no key; other input is an
+// input error.
+func FuzzParse(f *testing.F) {
+	for _, rule := range []string{"zip", "zip,first-letter(name)", "year( born )", "soundex(a)(b)", "digits("} {
+		f.Add(rule, "Anna-Lena 1968")
+	}
+	f.Fuzz(func(t *testing.T, text, cell string) {
+		rule, err := Parse(text)
+		if err != nil {
+			if !fault.IsInput(err) {
+				t.Fatalf("%q: %v is no input error", text, err)
+			}
+			return
+		}
+		if len(rule) != strings.Count(text, ",")+1 {
+			t.Fatalf("%q: %d keys", text, len(rule))
+		}
+		for _, key := range rule {
+			if key.of(cell); key.Column == "" || key.of("") != "" {
+				t.Fatalf("%q: column %q, key %q of an empty cell", text, key.Column, key.of(""))
+			}
+		}
+	})
+}
