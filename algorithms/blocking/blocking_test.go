@@ -98,7 +98,8 @@ func TestPairs(t *testing.T) {
 // FuzzParse: a rule names a column in each part, and an empty cell has no key; other input is an
 // input error.
 func FuzzParse(f *testing.F) {
-	for _, rule := range []string{"zip", "zip,first-letter(name)", "year( born )", "soundex(a)(b)", "digits("} {
+	for _, rule := range []string{"zip", "zip,first-letter(name)", "year( born )", "soundex(a)(b)",
+		"digits("} {
 		f.Add(rule, "Anna-Lena 1968")
 	}
 	f.Fuzz(func(t *testing.T, text, cell string) {

@@ -314,7 +314,7 @@ func TestAgglomerativeIsByDefinition(t *testing.T) {
 		}
 	}
 	t.Logf("%d merges, %d forbidden, %d problems refused", merges, forbidden, refused)
-	if merges < 4*problems || forbidden < problems || 25*refused < problems {
+	if merges < 3*problems || forbidden < problems || 25*refused < problems {
 		t.Errorf("%d merges, %d forbidden, %d problems refused: the problems are too easy", merges, forbidden,
 			refused)
 	}

@@ -13,6 +13,7 @@ var Err = errors.New("this part is broken")
 // Writer fails at one call, and counts all.
 type Writer struct{ at, calls int }
 
+// Write fails at one call, after half of p.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.calls++; w.calls == w.at {
 		return len(p) / 2, Err

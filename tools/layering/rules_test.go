@@ -66,6 +66,7 @@ var engineRank = map[string]int{
 	"engine":                     engineRoot,
 	"engine/enginetest":          10,
 	"engine/sparse":              6,
+	"engine/similarity":          6,
 	"engine/kernel":              7,
 	"engine/formula":             8,
 	"engine/graph":               8,
@@ -125,8 +126,8 @@ var (
 	testModules = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
 )
 
-// arrow and parquet are the only packages of the library that use other libraries: leaves, which
-// only programs import, so that no other package depends on them. They use decompressors, the
+// arrow, parquet and similarity are the only packages of the library that use other libraries:
+// leaves, which only programs import, so that no other package depends on them. The first two use decompressors, the
 // builder of Arrow's metadata, and the description of those of Parquet, which are plain Go with the
 // tag noasm. Their tests use arrow-go and the rest of parquet-go, which are not.
 const (
@@ -135,6 +136,7 @@ const (
 )
 
 var leafPackages = map[string][]string{
+	"engine/similarity": {"github.com/hbollon/go-edlib"},
 	arrow: {"github.com/google/flatbuffers/go", "github.com/klauspost/compress/zstd",
 		"github.com/pierrec/lz4/v4"},
 	parquet: {"github.com/andybalholm/brotli",
@@ -264,7 +266,7 @@ func checkEngine(pkg, target string) string {
 var aboveCatalog = []string{"selection", "labelnoise"}
 
 // aboveMethods are methods, and tools, that are made of others or fit any of them.
-var aboveMethods = []string{"blend", "parts", "neighborindex", "verdict"}
+var aboveMethods = []string{"blend", "parts", "neighborindex", "verdict", "entities"}
 
 // checkAlgorithms checks an import between two packages of algorithms: all may import the contract
 // and internal packages, only the catalog and methods made of methods may import methods, and only
