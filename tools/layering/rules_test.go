@@ -127,9 +127,10 @@ var (
 )
 
 // arrow, parquet and similarity are the only packages of the library that use other libraries:
-// leaves, which only programs import, so that no other package depends on them. The first two use decompressors, the
-// builder of Arrow's metadata, and the description of those of Parquet, which are plain Go with the
-// tag noasm. Their tests use arrow-go and the rest of parquet-go, which are not.
+// leaves, which only programs import, so that no other package depends on them. The first two use
+// decompressors, the builder of Arrow's metadata, and the description of those of Parquet, which
+// are plain Go with the tag noasm. Their tests use arrow-go and the rest of parquet-go, which are
+// not.
 const (
 	arrow   = "engine/dataset/arrow"
 	parquet = "engine/dataset/parquet"
