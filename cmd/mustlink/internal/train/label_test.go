@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -93,9 +94,9 @@ func TestCrowd(t *testing.T) {
 	address := labelServer(t, nil)
 	dials := 0
 	client := http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
-		Dial: func(network, to string) (net.Conn, error) {
+		DialContext: func(ctx context.Context, network, to string) (net.Conn, error) {
 			dials++
-			return net.Dial(network, to)
+			return new(net.Dialer).DialContext(ctx, network, to)
 		}}}
 	defer client.CloseIdleConnections()
 	ask := func() {
