@@ -290,7 +290,7 @@ WASM_SOURCE   = $(LIBRARY_SOURCE)/javascript
 
 wasm: ## build bin/wasm, the JavaScript package with the library as WebAssembly, for npm pack and web pages
 	@rm -rf $(WASM) && mkdir -p $(WASM)
-	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags '-s -w -buildid=' -o $(WASM)/mustlink.wasm ./$(WASM_SOURCE)
+	GOOS=js GOARCH=wasm $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w -buildid=' -o $(WASM)/mustlink.wasm ./$(WASM_SOURCE)
 	@cp -r LICENSE $(addprefix $(WASM_SOURCE)/,README.md mustlink.js mustlink.d.ts examples) "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(WASM)
 	@sed 's/"version": .*/"version": "$(WASM_VERSION)",/' $(WASM_SOURCE)/package.json > $(WASM)/package.json
 

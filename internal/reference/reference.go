@@ -93,6 +93,9 @@ func isLong(cmd *cobra.Command) bool { return isTopic(cmd) && cmd.HasSubCommands
 
 func longPage(cmd *cobra.Command) string { return cmd.Name() + ".md" }
 
+// shells reports whether a command has a command for each shell.
+func shells(c *cobra.Command) bool { return c.Name() == "completion" }
+
 // isTopic reports whether a command is only a help text.
 func isTopic(cmd *cobra.Command) bool { return cmd.IsAdditionalHelpTopicCommand() }
 
@@ -154,7 +157,7 @@ func writeMarkdown(w io.Writer, root *cobra.Command, intro string, also []string
 	common := commonFlags(root)
 	err := walk(root, func(c *cobra.Command) error {
 		switch {
-		case c.HasParent() && (isTopic(c.Parent()) || c.Parent().Name() == "completion"):
+		case c.HasParent() && (isTopic(c.Parent()) || shells(c.Parent())):
 			return nil // a method, which is listed in its topic, or a shell
 		case isLong(c):
 			fmt.Fprintf(out, "## %s\n\n%s: [the page](%s).\n\n", c.CommandPath(), c.Short, longPage(c))
@@ -197,7 +200,11 @@ func markdownCommand(out io.Writer, c *cobra.Command, common map[string]bool) {
 	if c.HasAvailableSubCommands() {
 		var names []string
 		for _, s := range c.Commands() {
-			if s.IsAvailableCommand() && s.Name() != "help" {
+			switch {
+			case !s.IsAvailableCommand() || s.Name() == "help":
+			case shells(c): // these have no section
+				names = append(names, "`"+s.Name()+"`")
+			default:
 				names = append(names, markdownLink(s))
 			}
 		}
