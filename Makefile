@@ -405,11 +405,12 @@ SITE       ?= $(BIN)/site
 SITEPYTHON ?= /usr/bin/python3
 SITENEEDS   = python3-sphinx python3-myst-parser python3-numpydoc python3-sphinx-rtd-theme python3-numpy libjs-mathjax
 
-site: ## build bin/site, the documentation as web pages with search; every warning is an error
+site: ## build bin/site, the documentation as web pages with search, and what make wasm built; warnings are errors
 	@$(SITEPYTHON) -c 'import sphinx, myst_parser, numpydoc, sphinx_rtd_theme' 2>/dev/null && test -d "$${MATHJAX:-/usr/share/javascript/mathjax}" || \
 	(echo "the site needs Sphinx, MyST, numpydoc, a theme and MathJax: on Debian, apt-get install $(SITENEEDS)"; exit 1)
 	@rm -rf $(SITE)
 	PYTHONDONTWRITEBYTECODE=1 $(SITEPYTHON) -m sphinx -W --keep-going -q -b html -c docs/site -d $(BIN)/site-doctrees docs $(SITE)
+	@[ ! -d $(WASM) ] || cp -r $(WASM) $(SITE)/javascript # after make wasm: javascript/examples/moons.html
 	@echo "$(SITE)/index.html: $$(find $(SITE) -name '*.html' | wc -l) pages"
 
 PREFIX  ?= /usr/local
