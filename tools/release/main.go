@@ -33,7 +33,6 @@ func main() {
 	flag.StringVar(&r.key, "key", os.Getenv("MINISIGN_KEY"), "a secret key of minisign, for SHA256SUMS.minisig")
 	checks := flag.Bool("check", false, "only check that the tags of the version can be made")
 	flag.Parse()
-	syscall.Umask(0o022) // the modes of files do not depend on the user
 	r.platforms = strings.Split(platforms, ",")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
