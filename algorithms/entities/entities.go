@@ -93,17 +93,9 @@ func Resolve(ctx context.Context, eng *engine.Engine, n int, pairs []Pair, p Par
 		return nil, err
 	}
 	chosen := make([][][]int, len(components)) // parts of each entity
-	err := eng.For(ctx, len(components), 64, func(lo, hi int) error {
-		for c := lo; c < hi; c++ {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			chosen[c] = r.solve(components[c])
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("entities: %w", err)
+	solve := func(c int) { chosen[c] = r.solve(components[c]) }
+	if err := each(ctx, eng, len(components), solve); err != nil {
+		return nil, err
 	}
 	entity := make([]int, len(r.rows)) // of each part
 	count := 0
@@ -120,6 +112,23 @@ func Resolve(ctx context.Context, eng *engine.Engine, n int, pairs []Pair, p Par
 	}
 	r.label(entity, count)
 	return r.out, r.assess(ctx, eng, components)
+}
+
+// each calls f for n components, several at a time.
+func each(ctx context.Context, eng *engine.Engine, n int, f func(c int)) error {
+	err := eng.For(ctx, n, 64, func(lo, hi int) error {
+		for c := lo; c < hi; c++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f(c)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("entities: %w", err)
+	}
+	return nil
 }
 
 // resolution is the state of [Resolve]. A part is a record, or must-linked ones.
@@ -355,15 +364,10 @@ func (r *resolution) label(entity []int, count int) {
 func (r *resolution) assess(ctx context.Context, eng *engine.Engine, components [][]int) error {
 	r.out.Probability = slices.Repeat([]float64{1}, r.n)
 	cost := make([]float64, len(components))
-	err := eng.For(ctx, len(components), 64, func(lo, hi int) error {
-		for c := lo; c < hi; c++ {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			cost[c] = r.assessOne(components[c])
-		}
-		return nil
-	})
+	assess := func(c int) { cost[c] = r.assessOne(components[c]) }
+	if err := each(ctx, eng, len(components), assess); err != nil {
+		return err
+	}
 	for _, v := range cost {
 		r.out.Cost += v
 	}
@@ -375,9 +379,6 @@ func (r *resolution) assess(ctx context.Context, eng *engine.Engine, components 
 				}
 			}
 		}
-	}
-	if err != nil {
-		return fmt.Errorf("entities: %w", err)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func cutGzip(name string) (string, bool) { return strings.CutSuffix(strings.ToLo
 func (o ReadOptions) input(path, name string) (format, bool, error) {
 	name = cmp.Or(o.Format, name)
 	f, gz, err := lookupFormat(path, name, o.Extensions, format.readable)
-	if err != nil && name == "" && isFolder(path) {
+	if err != nil && name == "" && IsFolder(path) {
 		return lookupFormat("-", "", o.Extensions, format.readable) // its list is CSV text
 	}
 	return f, gz, err

@@ -45,8 +45,8 @@ const (
 	pictureEndings = ".png .jpg .jpeg .gif"
 )
 
-// isFolder reports whether a path is that of a folder, which is a table of pictures.
-func isFolder(path string) bool {
+// IsFolder reports whether a path is that of a folder, which is a table of pictures.
+func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }

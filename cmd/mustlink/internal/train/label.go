@@ -260,7 +260,7 @@ func (c *labelCommand) next(o *label.Options) string {
 	if o.ByID {
 		words = append(words, "--links-by", "id")
 	}
-	if c.images != "" && !isFolder(c.images) {
+	if c.images != "" && !dataset.IsFolder(c.images) {
 		words = append(words, "--drop", c.images)
 	}
 	return usage.WithFlags(words, c.cmd, "links", "links-by", "images", "text", "show", "classes", "port",
@@ -406,14 +406,14 @@ func (c *labelCommand) look(d *dataset.Data, o *label.Options) error {
 // pictures finds the pictures of rows: in a folder, or by the paths of a column.
 func (c *labelCommand) pictures(d *dataset.Data, o *label.Options,
 	find func(flag, name string) (label.Column, error)) (err error) {
-	if c.images == "" && isFolder(c.data.Path) {
+	if c.images == "" && dataset.IsFolder(c.data.Path) {
 		o.Images, err = label.NewImages(c.data.Path, func(i int) string { return d.IDs[i] })
 		return err
 	}
 	if c.images == "" {
 		return nil
 	}
-	if isFolder(c.images) {
+	if dataset.IsFolder(c.images) {
 		return c.folder(d, o)
 	}
 	column, err := find("--images", c.images)
@@ -429,11 +429,6 @@ func (c *labelCommand) pictures(d *dataset.Data, o *label.Options,
 		return fault.Data(filepath.Dir(c.data.Path), "%w", err)
 	}
 	return withoutColumn(d, c.images)
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // folder takes the pictures of a folder, whose names are those of the rows.
