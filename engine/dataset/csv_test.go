@@ -291,6 +291,53 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
+// The memory for all rows is reserved once, whatever the length of the first row, and also for a
+// compressed file, whose trailer has the size of its content. A trailer that cannot be right is not
+// believed.
+func TestReservesOnce(t *testing.T) {
+	const rows, cols = 40000, 4
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for range rows - 1 {
+		fmt.Fprintf(&b, "%d,%d,%d,%d\n", 10000+rng.IntN(90000), rng.IntN(10), rng.IntN(1000), rng.IntN(100))
+	}
+	long := strings.Repeat("1", 30) + ","
+	short, tall := []byte("a,b,c,d\n1,2,3,4\n"+b.String()), []byte("a,b,c,d\n"+long+long+long+"1\n"+b.String())
+	lying := zip(t, short)
+	copy(lying[len(lying)-4:], "\xff\xff\xff\xff")
+	for _, c := range []struct {
+		name    string
+		content []byte
+		wrong   string
+		most    uint64 // bytes to allocate
+	}{
+		{"short.csv", short, "", 8*rows*cols + 1<<19},
+		{"long.csv", tall, "", 8*rows*cols + 1<<19},
+		{"short.csv.gz", zip(t, short), "", 8*rows*cols + 1<<19},
+		{"lying.csv.gz", lying, "checksum", 16 * 8 * rows * cols},
+	} {
+		path := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(path, c.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		d, err := Read(path, ReadOptions{})
+		runtime.ReadMemStats(&after)
+		switch {
+		case c.wrong != "":
+			if err == nil || !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("%s: error %v, want one about the %s", c.name, err, c.wrong)
+			}
+		case err != nil || d.Points.Len() != rows:
+			t.Fatalf("%s: %v, error %v", c.name, d, err)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > c.most {
+			t.Errorf("%s: %d bytes allocated for values of %d bytes: want %d", c.name, used, 8*rows*cols, c.most)
+		}
+	}
+}
+
 // Small files that unpack to large ones are refused at the memory limit.
 func TestGzipBomb(t *testing.T) {
 	bomb := zip(t, append([]byte("x\n"), bytes.Repeat([]byte("1\n"), 1<<20)...))

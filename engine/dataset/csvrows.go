@@ -140,6 +140,7 @@ func (c *csvRows) count() int { return -1 }
 func (c *csvRows) next(limit int) (*table, error) {
 	t := &table{cols: len(c.numbers), features: c.names, warnings: c.warnings, marks: c.named}
 	c.warnings = nil
+	read := 0 // bytes of the rows
 	for t.rows < limit {
 		length := c.addPlain(t)
 		if length == 0 {
@@ -162,10 +163,10 @@ func (c *csvRows) next(limit int) (*table, error) {
 			}
 			length = lengthOf(fields)
 		}
-		if t.rows == 0 { // the length of the first row bounds the number of rows
-			c.reserve(t, length, limit)
+		read += length
+		if t.rows++; t.rows == rowsToMeasure {
+			c.reserve(t, float64(read)/rowsToMeasure, limit)
 		}
-		t.rows++
 		if err := checkBytes(c.o, c.src.name, c.mix.settle(t)+c.labels.bytes()+c.ids.bytes()); err != nil {
 			return nil, err
 		}
@@ -179,19 +180,24 @@ func (c *csvRows) next(limit int) (*table, error) {
 	return t, nil
 }
 
-// reserve allocates memory for the rows after a first one of the given length.
-func (c *csvRows) reserve(t *table, length, limit int) {
+// rowsToMeasure is the number of first rows of a block whose mean length says how many rows there may
+// be. Fewer rows are not worth a reservation.
+const rowsToMeasure = 256
+
+// reserve allocates memory for the rows that the file may have if they are of the given length.
+func (c *csvRows) reserve(t *table, length float64, limit int) {
 	limit = c.o.rowsWithin(limit, len(c.features))
+	rows := expected(c.src.hint, length, limit)
 	for _, texts := range []*names{c.labels, c.ids} {
 		if texts.at >= 0 {
-			texts.values = slices.Grow(texts.values, expected(c.src.size, length, limit))
+			texts.values = slices.Grow(texts.values, max(0, rows-len(texts.values)))
 		}
 	}
 	if !c.mix.apart() {
-		t.data = grow(t.data, c.src.size, t.cols, length, limit)
+		t.data = grow(t.data, rows*t.cols, c.src.hint)
 		return
 	}
-	c.mix.reserve(expected(c.src.size, length, limit))
+	c.mix.reserve(rows)
 }
 
 func (c *csvRows) skip(n int) error {
@@ -281,22 +287,19 @@ func lengthOf(fields []string) int {
 	return n
 }
 
-// grow allocates memory for the rows, up to limit, that a file of size bytes may have after a first
-// row of the given length. A value takes at least two bytes of text, so this is at most four times
-// the size of the file.
-func grow(data []float64, size int64, cols, rowLength, limit int) []float64 {
-	rows := expected(size, rowLength, limit)
-	values := min(rows*cols, int(size/2+1))
-	return append(make([]float64, 0, max(len(data), values)), data...)
+// grow allocates memory for the values that a file of size bytes may have. A value takes at least two
+// bytes of text, so this is at most four times the size of the file.
+func grow(data []float64, values int, size int64) []float64 {
+	return append(make([]float64, 0, max(len(data), min(values, int(size/2+1)))), data...)
 }
 
-// expected returns the number of rows, up to limit, that a file of size bytes may have after a
-// first row of the given length, 0 if the size is not known.
-func expected(size int64, rowLength, limit int) int {
+// expected returns the number of rows, up to limit, that a file of size bytes may have if they are of
+// the given length, 0 if the size is not known.
+func expected(size int64, rowLength float64, limit int) int {
 	if size <= 0 {
 		return 0
 	}
-	return int(min(float64(size)/float64(rowLength)*1.02+1, float64(limit)))
+	return int(min(float64(size)/rowLength*1.05+1, float64(limit)))
 }
 
 // addPlain appends the next record to t if it is plain, as most are: numbers without spaces, names

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ type source struct {
 	name string
 	r    *bufio.Reader
 	size int64 // bytes that r will return, -1 if unknown
+	hint int64 // the same, or what gzip data claim, for memory to be reserved once
 	// packed is the number of compressed bytes of r, -1 if it is unknown or r is not compressed.
 	packed int64
 	// limit is the limit on the bytes of labels, 0 for none.
@@ -118,9 +120,9 @@ func cannotRead(path string, err error) error {
 
 func newSource(name string, r io.Reader, size int64, gz bool) *source {
 	base, _ := cutGzip(name)
-	s := &source{name: name, size: size, packed: -1, tabs: strings.HasSuffix(base, tsvEnding)}
+	s := &source{name: name, size: size, hint: size, packed: -1, tabs: strings.HasSuffix(base, tsvEnding)}
 	if gz {
-		s.size, s.packed = -1, size
+		s.size, s.packed, s.hint = -1, size, unpackedSize(r, size)
 		s.r = bufio.NewReaderSize(&steady{in: &gzipReader{name: name, in: r}}, bufferSize)
 		return s
 	}
@@ -129,6 +131,24 @@ func newSource(name string, r io.Reader, size int64, gz bool) *source {
 		s.file = file
 	}
 	return s
+}
+
+// unpackedSize returns the size that a gzip file of the given size claims for its content in its
+// last four bytes (RFC 1952), or -1. A claim beyond what texts of numbers compress to is not one.
+func unpackedSize(r io.Reader, size int64) int64 {
+	const compression = 12
+	var last [4]byte
+	file, ok := r.(io.ReaderAt)
+	if !ok || size < int64(len(last)) {
+		return -1
+	}
+	if _, err := file.ReadAt(last[:], size-int64(len(last))); err != nil {
+		return -1
+	}
+	if claim := int64(binary.LittleEndian.Uint32(last[:])); claim <= compression*size {
+		return claim
+	}
+	return -1
 }
 
 // steady returns an error of its reader again and again: a buffer whose bytes are looked at forgets

@@ -23,8 +23,7 @@ func (s *Set) Closure() (*Set, error) {
 	if len(s.must) == 0 && len(s.cannot) == 0 {
 		return s, nil // chunklets already have all implied links
 	}
-	groups := s.members()
-	joined := s.joinedComponents()
+	groups, joined := s.closureGroups()
 	if err := checkClosure(groups, joined); err != nil {
 		return nil, err
 	}
@@ -44,27 +43,33 @@ func (s *Set) Closure() (*Set, error) {
 	return out, nil
 }
 
-// members returns the rows of every component, ascending.
-func (s *Set) members() [][]int {
-	groups := make([][]int, s.NumComponents())
-	for i, c := range s.Components() {
-		groups[c] = append(groups[c], i)
+// closureGroups returns the components that links name, each ascending, and the pairs of them that a
+// cannot-link joins, each once. Rows that no link names take no memory.
+func (s *Set) closureGroups() (groups [][]int, joined [][2]int) {
+	groups = slices.Clip(s.Chunklets())
+	p, single := s.partition(), map[int]int{} // rows in cannot-links alone
+	component := func(row int) int {
+		c := p.component(row)
+		if c >= 0 {
+			return c
+		}
+		c, known := single[row]
+		if !known {
+			c = len(groups)
+			single[row] = c
+			groups = append(groups, []int{row})
+		}
+		return c
 	}
-	return groups
-}
-
-// joinedComponents returns the pairs of components that a cannot-link joins, each once.
-func (s *Set) joinedComponents() [][2]int {
-	of := s.Components()
-	joined := make([][2]int, len(s.cannot))
+	joined = make([][2]int, len(s.cannot))
 	for k, l := range s.cannot {
-		a, b := of[l.I], of[l.J]
+		a, b := component(l.I), component(l.J)
 		joined[k] = [2]int{min(a, b), max(a, b)}
 	}
 	slices.SortFunc(joined, func(a, b [2]int) int {
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
 	})
-	return slices.Compact(joined)
+	return groups, slices.Compact(joined)
 }
 
 func checkClosure(groups [][]int, joined [][2]int) error {

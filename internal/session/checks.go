@@ -44,6 +44,7 @@ func (s *Session) Checked(check func(c *Checks, args []string),
 		if check(c, args); c.Err != nil {
 			return c.Err
 		}
+		s.limitCollections()
 		return s.Files.Guard(func() error { return work(cmd.Context(), args) })
 	}
 }

@@ -72,9 +72,7 @@ func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
 		return nil, usage.Errorf("--blas-threads is %d: want a number >= 0 (0 for as many as --workers)",
 			threads)
 	}
-	if s.MemoryLimit > 0 {
-		debug.SetMemoryLimit(collectionLimit(int64(s.MemoryLimit)))
-	} else if s.ballast == nil && s.Garbage > 0 {
+	if s.MemoryLimit == 0 && s.ballast == nil && s.Garbage > 0 {
 		s.ballast = newBallast(s.Garbage)
 	}
 	backend, err := backends.Open(backends.Options{
@@ -209,6 +207,13 @@ func (b *ByteSize) String() string {
 		return ""
 	}
 	return fmt.Sprint(fault.FormatBytes(int64(*b)))
+}
+
+// limitCollections makes the collector keep to the memory limit of the command, if it has one.
+func (s *Session) limitCollections() {
+	if s.MemoryLimit > 0 {
+		debug.SetMemoryLimit(collectionLimit(int64(s.MemoryLimit)))
+	}
 }
 
 // collectionLimit returns the memory of the process beyond which Go collects garbage as often as it
