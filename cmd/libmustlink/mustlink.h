@@ -208,7 +208,8 @@ MUSTLINK_API int mustlink_sample_links(const int64_t *label, int64_t rows, int64
  *
  * Columns of tables and of dense points are prepared, and the model prepares later points in the
  * same way: "prepare" ("auto": as their kinds ask for; "none": numbers are taken as they are, and
- * texts and missing values are errors). With auto, NAN in dense points is a missing value, "kinds"
+ * texts and missing values are errors; "embeddings": rows are embeddings of texts or pictures, so
+ * only directions count, and "auto" takes the method "adapt"). With auto, NAN in dense points is a missing value, "kinds"
  * are kinds by the name of a column, or by a pattern such as "total_*": "number", "category",
  * "boolean", "date", "text", "drop"; "impute" ("median", "mean", "most-frequent", "constant=V",
  * "sides": below and above all values in two columns, for forest; "error"), "indicators" (true: a

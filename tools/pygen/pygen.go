@@ -161,8 +161,9 @@ func value(p param.Field) string {
 // preparing is the help of prepare.
 const preparing = `what is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
         filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic, text and gram changes what auto does`
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. "embeddings":
+        the same for rows that a network computed from texts or pictures; AutoMetric then learns by
+        Adapt. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic, text and gram changes what auto does`
 
 // common returns the parameters of all methods.
 func common(m catalog.Method) []parameter {
@@ -172,7 +173,7 @@ func common(m catalog.Method) []parameter {
 		count = "number of links of each kind to draw from y. None or \"all\": all that y implies"
 	}
 	all := []parameter{
-		{name: "prepare", hint: `Literal["auto", "none"] | dict[str, Any]`, value: `"auto"`, help: preparing},
+		{name: "prepare", hint: `Literal["auto", "none", "embeddings"] | dict[str, Any]`, value: `"auto"`, help: preparing},
 		{name: "standardize", hint: "bool", value: "False",
 			help: "scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit " +
 				"and transform"},

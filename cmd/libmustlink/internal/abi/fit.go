@@ -263,22 +263,27 @@ func optionError(err error) error {
 }
 
 // fills reports whether a fit fills missing numbers.
-func (o *fitOptions) fills() bool { return o.Prepare != "none" && !o.TFIDF }
+func (o *fitOptions) fills() bool { return (o.Prepare == "" || o.Prepare == "auto") && !o.TFIDF }
 
 // preparing returns how the columns are prepared, for points of a kind.
 func (o *fitOptions) preparing() (func(kind int32) mustlink.Option, error) {
 	p := mustlink.Preparing(o.preparingOptions)
 	asked := !reflect.DeepEqual(p, mustlink.Preparing{})
-	strict := o.Prepare == "none"
+	strict, embeddings := o.Prepare == "none", o.Prepare == "embeddings"
 	switch {
-	case !strict && o.Prepare != "" && o.Prepare != "auto":
-		return nil, fault.Unknown("prepare", o.Prepare, []string{"auto", "none"})
+	case !strict && !embeddings && o.Prepare != "" && o.Prepare != "auto":
+		return nil, fault.Unknown("prepare", o.Prepare, []string{"auto", "none", "embeddings"})
 	case o.Standardize && o.TFIDF:
 		return nil, &fault.ParamError{Param: "standardize", Value: true, Want: "one of standardize and tfidf"}
-	case asked && (strict || o.TFIDF):
+	case embeddings && (o.Standardize || o.TFIDF || o.Kernel != ""):
 		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare,
-			Want: "no kinds, impute, indicators, scale, levels, cyclic, text and gram with prepare none or " +
-				"tfidf"}
+			Want: "no standardize, tfidf and kernel with it"}
+	case asked && (strict || embeddings || o.TFIDF):
+		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare,
+			Want: "no kinds, impute, indicators, scale, levels, cyclic, text and gram with prepare none, " +
+				"embeddings or tfidf"}
+	case embeddings:
+		return func(int32) mustlink.Option { return mustlink.Embeddings() }, nil
 	case o.Standardize && p.Scale != "" && p.Scale != standardize:
 		return nil, &fault.ParamError{Param: "scale", Value: p.Scale, Want: "one of standardize and scale"}
 	case o.TFIDF:

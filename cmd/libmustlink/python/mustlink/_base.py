@@ -48,7 +48,7 @@ class MetricLearner(Pairs, Matching, TransformerMixin, BaseEstimator):
 
     # The constructor parameters of every class.
     kernel: str | None
-    prepare: Literal["auto", "none"] | dict[str, Any]
+    prepare: Literal["auto", "none", "embeddings"] | dict[str, Any]
     standardize: bool
     n_links: int | str | None
     unlabeled: Any
@@ -493,22 +493,22 @@ class MetricLearner(Pairs, Matching, TransformerMixin, BaseEstimator):
             plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in prepare.items()}
             return {name: value for name, value in plain.items() if value is not None}
         if not isinstance(prepare, str):
-            raise TypeError(f"prepare is {prepare!r}: want 'auto', 'none' or a dictionary")
-        if prepare not in ("auto", "none"):
-            raise ValueError(f"prepare is {prepare!r}: want 'auto', 'none' or a dictionary")
+            raise TypeError(f"prepare is {prepare!r}: want 'auto', 'none', 'embeddings' or a dictionary")
+        if prepare not in ("auto", "none", "embeddings"):
+            raise ValueError(f"prepare is {prepare!r}: want 'auto', 'none', 'embeddings' or a dictionary")
         return {"prepare": prepare}
 
     def _fills(self) -> bool:
         """Whether a fit fills missing values."""
         if isinstance(self.prepare, dict):
             return self.prepare.get("impute") != "error"
-        return self.prepare != "none" and self._kernel() != PRECOMPUTED
+        return self.prepare == "auto" and self._kernel() != PRECOMPUTED
 
     @staticmethod
     def _categories(points: Points, options: dict[str, Any]) -> dict[str, Any]:
         """Return the option kinds, to which the categories of a frame are added."""
         kinds = options.get("kinds") or {}
-        if options.get("prepare") == "none" or not isinstance(kinds, dict):
+        if options.get("prepare") in ("none", "embeddings") or not isinstance(kinds, dict):
             return {}
         more = {name: "category" for name in points.categories if not any(name == k or fnmatch.fnmatchcase(name, str(k)) for k in kinds)}
         return {"kinds": {**more, **kinds}} if more else {}

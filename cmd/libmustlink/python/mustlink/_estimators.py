@@ -73,12 +73,13 @@ class KRCA(MetricLearner):
         the paper.
     form : {"auto", "cholesky", "spectral"}, default="auto"
         Formula of the learned kernel: "auto", "cholesky" or "spectral".
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -164,7 +165,7 @@ class KRCA(MetricLearner):
         landmarks: int = 0,
         robust: bool = True,
         form: Literal["auto", "cholesky", "spectral"] = "auto",
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -235,12 +236,13 @@ class KBeta(MetricLearner):
         Influence t of cannot-links (0 in the paper, which ignores them). Range: >= 0, <= 1.
     extension : {"lle", "nystrom"}, default="lle"
         How points that are not landmarks get their coordinates: "lle" or "nystrom".
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -333,7 +335,7 @@ class KBeta(MetricLearner):
         n_components: int | None = None,
         cannot: float = 0.0,
         extension: Literal["lle", "nystrom"] = "lle",
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -414,12 +416,13 @@ class NPKL(MetricLearner):
         > 0.
     max_iter : int, default=2000
         Maximum number of sweeps. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -514,7 +517,7 @@ class NPKL(MetricLearner):
         plain: bool = False,
         tol: float = 1e-05,
         max_iter: int = 2000,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -579,12 +582,13 @@ class LLERatio(MetricLearner):
         mode half of the features, at most 25. None: 0.
     max_iter : int, default=50
         Maximum number of steps of the trace ratio. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -669,7 +673,7 @@ class LLERatio(MetricLearner):
         reg_g: float = 0.001,
         n_components: int | None = None,
         max_iter: int = 50,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -767,12 +771,13 @@ class GML(MetricLearner):
     n_components : int or None, default=None
         Columns of the embedding, the directions of largest variance, except for prior="spectral".
         Range: >= 0. 0: all. None: 25.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -885,7 +890,7 @@ class GML(MetricLearner):
         tol: float = 0.01,
         max_iter: int = 1000,
         n_components: int | None = None,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -946,12 +951,13 @@ class Blend(MetricLearner):
     n_components : int or None, default=None
         Maximum number of directions of lleratio, and of krca. Range: >= 1. 0: their defaults. None:
         0.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1024,7 +1030,7 @@ class Blend(MetricLearner):
         *,
         kernel: str | None = None,
         n_components: int | None = None,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -1066,12 +1072,13 @@ class Parts(MetricLearner):
         Number of links in a part, at most. Range: >= 10.
     n_components : int or None, default=None
         Maximum number of columns of the embedding, and of each part's. Range: >= 1. None: 25.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1148,7 +1155,7 @@ class Parts(MetricLearner):
         base: Literal["lleratio", "krca", "gml"] = "lleratio",
         size: int = 1800,
         n_components: int | None = None,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -1197,12 +1204,13 @@ class Forest(MetricLearner):
     n_components : int or None, default=None
         Maximum number of learned directions. Range: >= 0. 0: the principal coordinates themselves.
         None: 10.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1281,7 +1289,7 @@ class Forest(MetricLearner):
         min_leaf: int = 1,
         rank: int = 100,
         n_components: int | None = None,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -1333,12 +1341,13 @@ class RCA(MetricLearner):
         the paper.
     shrink : bool, default=False
         True regularizes by a prior worth a must-link for each direction, instead of eps_rel.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1418,7 +1427,7 @@ class RCA(MetricLearner):
         rank_tol: float = 1e-10,
         robust: bool = True,
         shrink: bool = False,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -1468,12 +1477,13 @@ class XRCA(MetricLearner):
         Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
     shrink : bool, default=False
         True regularizes by a prior worth a must-link for each direction, instead of eps_rel.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1551,7 +1561,7 @@ class XRCA(MetricLearner):
         n_components: int | None = None,
         rank_tol: float = 1e-10,
         shrink: bool = False,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -1605,12 +1615,13 @@ class Adapt(MetricLearner):
     smooth : int, default=0
         Number of training rows, the nearest ones, whose average is added to each row; at most 8000
         rows are stored for that. Range: >= 1, <= 1000. 0: none.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1689,7 +1700,7 @@ class Adapt(MetricLearner):
         n_components: int | None = None,
         rank_tol: float = 1e-10,
         smooth: int = 0,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -1737,12 +1748,13 @@ class DCA(MetricLearner):
         Regularization relative to the mean within-group variance. Range: > 0, <= 1e15.
     rank_tol : float, default=1e-10
         Relative variance up to which a direction counts as constant. Range: >= 0, < 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1818,7 +1830,7 @@ class DCA(MetricLearner):
         n_components: int | None = None,
         eps_rel: float = 0.001,
         rank_tol: float = 1e-10,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -1878,12 +1890,13 @@ class ITML(MetricLearner):
         Relative duality gap, and change of a sweep, at which the fit stops. Range: > 0.
     max_iter : int, default=1000
         Maximum number of sweeps over the links and of Newton steps. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1972,7 +1985,7 @@ class ITML(MetricLearner):
         n_components: int | None = None,
         tol: float = 0.001,
         max_iter: int = 1000,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -2029,12 +2042,13 @@ class MMC(MetricLearner):
         The search stops at this relative distance to the optimum. Range: > 0.
     max_iter : int, default=1000
         Maximum number of iterations. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2113,7 +2127,7 @@ class MMC(MetricLearner):
         rank_tol: float = 1e-10,
         tol: float = 0.0001,
         max_iter: int = 1000,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -2169,12 +2183,13 @@ class LMNN(MetricLearner):
         Maximum number of iterations. Range: >= 1.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2258,7 +2273,7 @@ class LMNN(MetricLearner):
         tol: float = 0.0001,
         max_iter: int = 300,
         rank_tol: float = 1e-10,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -2316,12 +2331,13 @@ class NCA(MetricLearner):
         Number of times that the map is halved and the ascent repeated. Range: >= 0.
     max_iter : int, default=300
         Maximum number of iterations of an ascent. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2403,7 +2419,7 @@ class NCA(MetricLearner):
         tol: float = 0.001,
         contractions: int = 3,
         max_iter: int = 300,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -2460,12 +2476,13 @@ class LSML(MetricLearner):
         The fit stops when the objective is within this of its minimum. Range: > 0.
     max_iter : int, default=1000
         Maximum number of iterations. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2548,7 +2565,7 @@ class LSML(MetricLearner):
         n_components: int | None = None,
         tol: float = 1e-06,
         max_iter: int = 1000,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -2605,12 +2622,13 @@ class SCML(MetricLearner):
         The fit stops when the objective is within this of its minimum. Range: > 0.
     max_iter : int, default=200
         Maximum number of iterations. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2694,7 +2712,7 @@ class SCML(MetricLearner):
         n_components: int | None = None,
         tol: float = 1e-08,
         max_iter: int = 200,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -2749,12 +2767,13 @@ class LFDA(MetricLearner):
         Regularization relative to the mean local variance within classes. Range: > 0, <= 1e15.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2834,7 +2853,7 @@ class LFDA(MetricLearner):
         metric: Literal["weighted", "orthonormalized", "plain"] = "weighted",
         eps_rel: float = 0.001,
         rank_tol: float = 1e-10,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -2887,12 +2906,13 @@ class SDML(MetricLearner):
         The fit stops at this duality gap per feature. Range: > 0.
     max_iter : int, default=500
         Maximum number of sweeps over the features. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2971,7 +2991,7 @@ class SDML(MetricLearner):
         sparsity: float = 0.01,
         tol: float = 1e-06,
         max_iter: int = 500,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -3024,12 +3044,13 @@ class MLKR(MetricLearner):
         Range: > 0.
     max_iter : int, default=2000
         Maximum number of iterations from each start. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3104,7 +3125,7 @@ class MLKR(MetricLearner):
         starts: int = 3,
         tol: float = 1e-05,
         max_iter: int = 2000,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         preprocessor: Any = None,
         random_state: Any = 1,
@@ -3145,12 +3166,13 @@ class Covariance(MetricLearner):
         Number of directions, those of largest variance. Range: >= 0. 0: all. None: 0.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3223,7 +3245,7 @@ class Covariance(MetricLearner):
         kernel: str | None = None,
         n_components: int | None = None,
         rank_tol: float = 1e-10,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -3261,12 +3283,13 @@ class Raw(MetricLearner):
     kernel : str or None, default=None
         Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
         sparse rows.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3333,7 +3356,7 @@ class Raw(MetricLearner):
         self,
         *,
         kernel: str | None = None,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -3371,12 +3394,13 @@ class Xiang(MetricLearner):
     n_components : int or None, default=None
         Columns of the embedding. Range: >= 0. 0: half of the directions in which the points vary.
         None: 0.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3449,7 +3473,7 @@ class Xiang(MetricLearner):
         *,
         kernel: str | None = None,
         n_components: int | None = None,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -3491,12 +3515,13 @@ class Klein(MetricLearner):
         Number of directions, those of largest variance. Range: >= 1. None: 20.
     neighbors : int, default=10
         Training points that determine the coordinates of a new one. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3570,7 +3595,7 @@ class Klein(MetricLearner):
         kernel: str | None = None,
         n_components: int | None = None,
         neighbors: int = 10,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -3626,12 +3651,13 @@ class LLMA(MetricLearner):
         None: 0.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3716,7 +3742,7 @@ class LLMA(MetricLearner):
         ridge: float = 0.001,
         n_components: int | None = None,
         rank_tol: float = 1e-10,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -3783,12 +3809,13 @@ class Spectral(MetricLearner):
         t in exp(-t mu) and in 1 / (1 + t mu). Range: > 0, <= 1e15.
     rank : int, default=0
         Number of eigenvectors. Range: >= 0. 0: a tenth of the points, at most 200.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3874,7 +3901,7 @@ class Spectral(MetricLearner):
         normalized: bool = False,
         time: float = 1.0,
         rank: int = 0,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -3923,12 +3950,13 @@ class KPCA(MetricLearner):
         Relative variance up to which a direction counts as constant. Range: >= 0, < 1.
     whiten : bool, default=False
         True scales every direction to variance 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -4003,7 +4031,7 @@ class KPCA(MetricLearner):
         n_components: int | None = None,
         rank_tol: float = 1e-10,
         whiten: bool = False,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -4065,12 +4093,13 @@ class CMVU(MetricLearner):
         The search stops at this residual of the optimality conditions. Range: > 0.
     max_iter : int, default=2000
         Maximum number of steps. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -4157,7 +4186,7 @@ class CMVU(MetricLearner):
         n_components: int | None = None,
         tol: float = 1e-05,
         max_iter: int = 2000,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -4222,12 +4251,13 @@ class NPK(MetricLearner):
         True weights the edges of "knn" and "eps:R" by their length.
     tol : float, default=1e-06
         The fit stops at this duality gap, relative to 1 + the objective. Range: > 0.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -4312,7 +4342,7 @@ class NPK(MetricLearner):
         neighbors: int = 5,
         heat: bool = False,
         tol: float = 1e-06,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -4382,12 +4412,13 @@ class SimpleNPKL(MetricLearner):
         Range: > 0.
     max_iter : int, default=500
         Maximum number of eigendecompositions. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -4477,7 +4508,7 @@ class SimpleNPKL(MetricLearner):
         rank: int = 0,
         tol: float = 0.001,
         max_iter: int = 500,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -4547,12 +4578,13 @@ class SDPLR(MetricLearner):
         is below it. Range: > 0.
     max_iter : int, default=10000
         Maximum number of steps. Range: >= 1.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -4641,7 +4673,7 @@ class SDPLR(MetricLearner):
         rank: int = 0,
         tol: float = 1e-05,
         max_iter: int = 10000,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
@@ -4685,12 +4717,13 @@ class AutoMetric(MetricLearner):
     ----------
     kernel : str or None, default=None
         Kernel such as "rbf:sigma=median", or "precomputed". None: the method's.
-    prepare : {"auto", "none"} or dict, default="auto"
+    prepare : {"auto", "none", "embeddings"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
-        text and gram changes what auto does.
+        gaps are errors. "embeddings": the same for rows that a network computed from texts or
+        pictures; AutoMetric then learns by Adapt. A dictionary with some of kinds, impute,
+        indicators, scale, levels, cyclic, text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -4762,7 +4795,7 @@ class AutoMetric(MetricLearner):
         self,
         *,
         kernel: str | None = None,
-        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        prepare: Literal["auto", "none", "embeddings"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 
 import mustlink
-from mustlink import GML, KPCA, KRCA, RCA, Notice
+from mustlink import GML, KPCA, KRCA, RCA, AutoMetric, Notice
 
 from .data import blobs
 
@@ -351,6 +351,26 @@ class Parameter(unittest.TestCase):
                 RCA(prepare=bad).fit(self.X, self.y)
         with self.assertRaises(ValueError):
             RCA(prepare={"scale": "robust"}, standardize=True).fit(self.X, self.y)
+
+    def test_embeddings_of_any_length(self):
+        """AutoMetric takes rows for embeddings if it is asked to, and finds the groups better than without learning."""
+        rng = np.random.RandomState(3)
+        y = np.arange(300) % 30
+        X = rng.normal(size=(30, 64))[y] + 1.5 * rng.normal(size=(300, 64))
+        said = AutoMetric(prepare="embeddings", hold_out=0).fit(X[:150], y[:150])
+        self.assertEqual(said.method_, "adapt")
+        self.assertNotEqual(AutoMetric(hold_out=0, keep_worse=True).fit(X[:150], y[:150]).method_, "adapt")
+
+        def hits(Z):
+            distance = np.square(Z[150:, None] - Z[None, 150:]).sum(axis=2) + np.diag(np.full(150, np.inf))
+            return (y[150:][distance.argmin(axis=1)] == y[150:]).mean()
+
+        self.assertGreater(hits(said.transform(X)), hits(X))
+        for wrong in ({"standardize": True}, {"kernel": "linear"}):
+            with self.assertRaisesRegex(ValueError, "want no standardize, tfidf and kernel"):
+                AutoMetric(prepare="embeddings", **wrong).fit(X, y)
+        with self.assertRaisesRegex(ValueError, "NaN in row 2"):
+            AutoMetric(prepare="embeddings").fit(np.where(np.arange(300)[:, None] == 2, np.nan, X), y)
 
     def test_precomputed(self):
         K = self.X @ self.X.T
