@@ -367,7 +367,9 @@ func (s *Session) keep(who string, list []reply) (first *contradiction, err erro
 			if !slices.ContainsFunc(s.open.records, func(x record) bool { return x.repeats(&one) }) {
 				skipped = append(skipped, one)
 			}
-		case known == r.Word:
+		case known == r.Word && (s.groups.known(r.I, r.J) == "" || s.said(&one)):
+		case known == r.Word: // what implies it may be withdrawn, so it must not count on that
+			kept = append(kept, one)
 		case known != "":
 			if first == nil {
 				first = &contradiction{Reply: r, Rest: []reply{}}
@@ -401,6 +403,13 @@ func (s *Session) keep(who string, list []reply) (first *contradiction, err erro
 	}
 	delete(s.asked, who)
 	return nil, nil
+}
+
+// said reports whether a link or an answer says the same of the pair itself.
+func (s *Session) said(one *record) bool {
+	return slices.ContainsFunc(s.all(), func(l links.Link) bool {
+		return pairOf(l.I, l.J) == pairOf(one.i, one.j) && l.Sign == one.link().Sign
+	})
 }
 
 // contradiction is an answer, and a path of links that implies its opposite.

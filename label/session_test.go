@@ -95,6 +95,30 @@ func content(t testing.TB, path string) string {
 	return string(b)
 }
 
+// An answer that the links of others imply when it is given holds also after these are taken back;
+// one that was given before is in the file once.
+func TestImpliedAnswerStays(t *testing.T) {
+	s := started(t, 10)
+	give(t, s, "ann", reply{0, 1, must})
+	give(t, s, "ben", reply{1, 2, cannot})
+	give(t, s, "ben", reply{2, 0, cannot})
+	give(t, s, "cat", reply{0, 2, cannot})
+	if ok, err := s.undo("ann"); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	got, err := s.Answers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if must, cannot := got.Must(), got.Cannot(); len(must) != 0 || len(cannot) != 2 ||
+		cannot[0].I != 0 || cannot[0].J != 2 {
+		t.Errorf("answers %v, %v: want the two cannot-links", must, cannot)
+	}
+	if text := content(t, s.o.File); strings.Count(text, "\n") != 3 {
+		t.Errorf("the file is %q: want two answers", text)
+	}
+}
+
 // Every answer is in the file when the next question is asked. The questions are those of the
 // active selection, one by one, so there are as many; a second session has none left. If the number
 // of classes is known, the links that follow from it are in the file too.

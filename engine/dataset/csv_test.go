@@ -302,7 +302,8 @@ func TestReservesOnce(t *testing.T) {
 		fmt.Fprintf(&b, "%d,%d,%d,%d\n", 10000+rng.IntN(90000), rng.IntN(10), rng.IntN(1000), rng.IntN(100))
 	}
 	long := "0." + strings.Repeat("1", 30) + ","
-	short, tall := []byte("a,b,c,d\n1,2,3,4\n"+b.String()), []byte("a,b,c,d\n"+long+long+long+"1\n"+b.String())
+	short := []byte("a,b,c,d\n1,2,3,4\n" + b.String())
+	tall := []byte("a,b,c,d\n" + long + long + long + "1\n" + b.String())
 	lying := zip(t, short)
 	copy(lying[len(lying)-4:], "\xff\xff\xff\xff")
 	for _, c := range []struct {

@@ -180,8 +180,8 @@ func (c *csvRows) next(limit int) (*table, error) {
 	return t, nil
 }
 
-// rowsToMeasure is the number of first rows of a block whose mean length says how many rows there may
-// be. Fewer rows are not worth a reservation.
+// rowsToMeasure is the number of first rows of a block whose mean length says how many rows there
+// may be. Fewer rows are not worth a reservation.
 const rowsToMeasure = 256
 
 // reserve allocates memory for the rows that the file may have if they are of the given length.
@@ -287,14 +287,14 @@ func lengthOf(fields []string) int {
 	return n
 }
 
-// grow allocates memory for the values that a file of size bytes may have. A value takes at least two
-// bytes of text, so this is at most four times the size of the file.
+// grow allocates memory for the values that a file of size bytes may have. A value takes at least
+// two bytes of text, so this is at most four times the size of the file.
 func grow(data []float64, values int, size int64) []float64 {
 	return append(make([]float64, 0, max(len(data), min(values, int(size/2+1)))), data...)
 }
 
-// expected returns the number of rows, up to limit, that a file of size bytes may have if they are of
-// the given length, 0 if the size is not known.
+// expected returns the number of rows, up to limit, that a file of size bytes may have if they are
+// of the given length, 0 if the size is not known.
 func expected(size int64, rowLength float64, limit int) int {
 	if size <= 0 {
 		return 0

@@ -43,8 +43,8 @@ func (s *Set) Closure() (*Set, error) {
 	return out, nil
 }
 
-// closureGroups returns the components that links name, each ascending, and the pairs of them that a
-// cannot-link joins, each once. Rows that no link names take no memory.
+// closureGroups returns the components that links name, each ascending, and the pairs of them that
+// a cannot-link joins, each once. Rows that no link names take no memory.
 func (s *Set) closureGroups() (groups [][]int, joined [][2]int) {
 	groups = slices.Clip(s.Chunklets())
 	p, single := s.partition(), map[int]int{} // rows in cannot-links alone

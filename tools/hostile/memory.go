@@ -118,7 +118,7 @@ func (c *campaign) sweepFiles(p program, dir string, used map[string]bool) error
 		}
 	}
 	lines := []string{
-		"fit -q -m rca -i small.csv --links-from-labels 40 --prepare none --no-verdict -o same.mlk",
+		"fit -q -m raw -i small.csv --links-from-labels 40 --prepare none --no-verdict -o same.mlk",
 		"fit -q -m itml -i small.csv --links-from-labels 40 --no-verdict -o two.mlk",
 		"links make -q -i small.csv --pairs 30 -o small-links.csv",
 		"calibrate -q two.mlk -i small.csv -c small-links.csv -o cal.mlk"}
@@ -145,7 +145,7 @@ func writeClasses(path string, rows int) error {
 		return err
 	}
 	defer f.Close()
-	text := []byte("a,b,c,d,label\n")
+	text := []byte("0,1,2,3,label\n") // the columns as embed calls them
 	for i := range rows {
 		text = fmt.Appendf(text, "%d,%d,%d,%d,%d\n", i*7%1000, i*13%997, i%77, i*i%991, i%5)
 		if len(text) > 1<<16 || i == rows-1 {

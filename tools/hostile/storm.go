@@ -209,15 +209,19 @@ func (p *person) one(i, j int) error {
 	return nil
 }
 
-// settle answers the opposite, withdraws the answer that this contradicts, and then undoes it.
+// settle answers the opposite, withdraws the answer that this contradicts, and then undoes it,
+// unless links of the moment contradict it still.
 func (p *person) settle(i, j int) error {
 	reply := map[string]any{"i": i, "j": j, "answer": "must"}
 	contradiction, err := p.post("answer", reply)
-	if err != nil || !contradiction {
-		return fmt.Errorf("must of %d,%d is no contradiction: the answer was lost, %w", i, j, err)
+	if err != nil {
+		return err
+	}
+	if !contradiction {
+		return fmt.Errorf("must of %d,%d is no contradiction: the answer was lost", i, j)
 	}
 	reply["remove"] = [][2]int{{i, j}}
-	if _, err = p.post("settle", reply); err == nil {
+	if contradiction, err = p.post("settle", reply); err == nil && !contradiction {
 		_, err = p.post("undo", struct{}{})
 	}
 	return err
