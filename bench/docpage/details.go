@@ -10,11 +10,12 @@ import (
 
 // Details takes the long sections out of the page about the reproduction of papers. It returns the
 // page with their first paragraphs and links into the folder of that name, and a CSV file for each,
-// by its name in the folder. Of claims the page keeps those that are not reproduced.
+// by its name in the folder. Of claims the page keeps those that are neither reproduced nor mixed.
 func Details(page, folder string) (short string, files map[string][]byte, err error) {
 	long := map[string]string{"Numbers that are worse": "worse", "What the papers say": "claims",
 		"Orders": "orders", "Why numbers and orders differ": "reasons",
-		"Other figures, and missing data": "figures"}
+		"Other figures, and missing data": "figures", "Quality of rivals and baselines": "rivals",
+		"Stars, signs and counts": "marks", "Times": "times"}
 	files = map[string][]byte{}
 	sections := strings.SplitAfter(page, "\n\n## ")
 	for k, section := range sections {
@@ -78,12 +79,14 @@ func detail(section string) (text string, rows [][]string) {
 	return strings.Join(paragraphs, "\n\n"), rows
 }
 
-// failing returns the first three columns of the first table of a section.
+// failing returns the first three columns of the first table of a section, without mixed verdicts.
 func failing(section string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(section, "\n") {
 		if strings.HasPrefix(line, "| ") {
-			b.WriteString(strings.Join(strings.Split(line, " | ")[:3], " | ") + " |\n")
+			if cells := strings.Split(line, " | ")[:3]; cells[2] != "mixed" {
+				b.WriteString(strings.Join(cells, " | ") + " |\n")
+			}
 		} else if b.Len() > 0 {
 			break
 		}

@@ -100,25 +100,20 @@ func counts(b *strings.Builder, entries []Entry, numbers *printed.Numbers, resul
 func summary(b *strings.Builder, entries []Entry, all int) {
 	own, rival := Count(entries, Own), Count(entries, Rival)
 	share := 100 * float64(own.Reproduced) / max(1, float64(own.Compared()))
-	fold(b, "", fmt.Sprintf("The five papers print %d numbers in tables and texts. The numbers that matter "+
-		"are the "+
-		"quality of each paper's own method on the paper's own data, and %d of them are compared here: "+
+	fold(b, "", fmt.Sprintf("The five papers print %d numbers in tables and texts. What matters most is the "+
+		"quality of each paper's own method on the paper's own data, and %d such numbers are compared here: "+
 		"**%d (%.0f %%) are reproduced, %d are better and %d are worse**. Of the %d numbers of rivals and "+
-		"baselines on the same data %d are reproduced; the other %d are not, %d of them because our "+
-		"version of "+
-		"the rival is better than the paper prints. Times, sizes of data sets, stars and counts, and numbers "+
-		"on a part or another version of the data are apart, and in no share.",
+		"baselines on the same data %d are reproduced; of the other %d, %d are not because our version of the "+
+		"rival is better than the paper prints. Times, sizes, stars and counts, and numbers on a part or "+
+		"another version of the data are in no share.",
 		all, own.Compared(), own.Reproduced, share, own.Better, own.Worse,
 		rival.Compared(), rival.Reproduced, rival.Compared()-rival.Reproduced, rival.Better))
 	b.WriteByte('\n')
-	fold(b, "", "*Reproduced* means at most one standard deviation away, or 1 %. The standard deviation is "+
-		"pooled "+
-		"over the printed one and ours over the repetitions: the root of the mean of the two variances, or "+
-		"the "+
-		"one that there is. *Better* and *worse* mean farther, on that side; numbers without a good side, "+
-		"such "+
-		"as sizes, are reproduced or worse. What a paper leaves open has one rule in all its tables, which "+
-		"their pages state.")
+	fold(b, "", "*Reproduced* means at most one standard deviation away, or 1 %, where the standard deviation "+
+		"is the root of the mean of the printed variance and ours over the repetitions, or of the one that "+
+		"there is. "+
+		"*Better* and *worse* mean farther, on that side; numbers without a good side, such as sizes, are "+
+		"reproduced or worse. What a paper leaves open has one rule in all its tables, which their pages state.")
 	b.WriteByte('\n')
 }
 
@@ -199,9 +194,9 @@ func claimed(b *strings.Builder, entries []Entry, results string) {
 	}
 	b.WriteString("## What the papers say\n\n")
 	fold(b, "", fmt.Sprintf(
-		"The claims of the texts about the order of methods: %d reproduced, %d mixed, %d not. Lines "+
-			"that begin with *the same* repeat a claim under other choices of ours and do not count. The "+
-			"pages have the numbers.", n[Reproduced], n[Mixed], n[Worse]))
+		"Of the claims of the texts about the order of methods %d are reproduced, %d are mixed and %d are "+
+			"not; the table has the last. Lines that begin with *the same* repeat a claim under other "+
+			"choices of ours and do not count. The pages have the numbers.", n[Reproduced], n[Mixed], n[Worse]))
 	b.WriteString("\n| page | claim that is not reproduced | here | where | tried |\n" +
 		"| --- | --- | --- | --- | --- |\n" + failing.String())
 	b.WriteString("\n| page | claim that is reproduced |\n| --- | --- |\n" + rows.String() + "\n")
