@@ -1,4 +1,4 @@
-// Command words looks for words and phrases that docs/glossary.md replaces by better ones, and for
+// Command words looks for words and phrases that rules.txt replaces by better ones, and for
 // lines of prose that are longer than 100 characters, or of Go that are wider than 110 columns.
 //
 //	words              the pages (*.md) and help topics of the module in the current folder
@@ -12,9 +12,8 @@
 //
 // Code blocks, code in backquotes, the targets of links and generated parts of a page (between
 // "<!-- NAME -->" and "<!-- end of NAME -->") are not looked at. Lines of tables may be long. The
-// folder docs/results is left out, since programs write it. So are docs/cli.md,
-// docs/parameters.md and docs/bench-cli.md, which hold help texts of Go files, and
-// docs/glossary.md, which shows the words that it replaces.
+// folder docs/results is left out, since programs write it, and so are docs/cli.md,
+// docs/parameters.md and docs/bench-cli.md, which hold help texts of Go files.
 package main
 
 import (
