@@ -7,6 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/calibration"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -44,7 +45,7 @@ func (m *Model) Calibrate(ctx context.Context, t *Table, l *Links) (*Model, erro
 	musts, _ := l.Count()
 	distances, must := make([]float64, len(pairs)), make([]bool, len(pairs))
 	for k, p := range pairs {
-		distances[k] = math.Sqrt(points.SquaredDistance(y[p[0]], y[p[1]]))
+		distances[k] = math.Sqrt(points.SquaredDistance(y.Row(p[0]), y.Row(p[1])))
 		must[k] = k < musts
 	}
 	fitted := *m.fitted
@@ -83,23 +84,16 @@ func linkedRows(l *Links) (rows []int, pairs [][2]int) {
 }
 
 // embedRows returns the coordinates of some rows of a table.
-func (m *Model) embedRows(ctx context.Context, t *Table, rows []int) ([][]float64, error) {
+func (m *Model) embedRows(ctx context.Context, t *Table, rows []int) (y blas.Matrix, err error) {
 	if err := m.eng.Check("coordinates of the linked rows", engine.MatrixBytes(len(rows), m.Dim()),
 		"use fewer links"); err != nil {
-		return nil, err
+		return y, err
 	}
 	some := *t.raw
 	some.Points = t.raw.Points.Select(rows)
 	some.IDs, some.Labels = nil, nil
-	y, err := m.embed(ctx, "table", FromData(&some))
-	if err != nil {
-		return nil, fault.InSelection(err, rows)
-	}
-	out := make([][]float64, y.Rows)
-	for i := range out {
-		out[i] = y.Row(i)
-	}
-	return out, nil
+	y, err = m.embed(ctx, "table", FromData(&some))
+	return y, fault.InSelection(err, rows)
 }
 
 // Calibration returns the calibration of the model, nil if it has none.

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
 )
@@ -120,7 +121,7 @@ func affine(m formula.Map) (w blas.Matrix, mean, offset []float64) {
 	case *formula.Linear:
 		return m.W.Clone(), slices.Clone(m.Mean), make([]float64, m.W.Rows)
 	case *formula.Expansion:
-		w = transposedProduct(m.V, dense(m.Support))
+		w = transposedProduct(m.V, kernel.Matrix(dense(m.Support)))
 		offset = make([]float64, w.Rows)
 		copy(offset, m.Center)
 		return w, make([]float64, w.Cols), offset
@@ -167,10 +168,10 @@ func product(a, b blas.Matrix) blas.Matrix {
 	return out
 }
 
-// transposedProduct returns v' x for the points x.
-func transposedProduct(v blas.Matrix, x *points.Dense) blas.Matrix {
-	out := blas.NewMatrix(v.Cols, x.D)
-	for l := range x.N {
+// transposedProduct returns v' x.
+func transposedProduct(v, x blas.Matrix) blas.Matrix {
+	out := blas.NewMatrix(v.Cols, x.Cols)
+	for l := range x.Rows {
 		for c, by := range v.Row(l) {
 			to := out.Row(c)
 			for j, w := range x.Row(l) {
@@ -304,7 +305,7 @@ func JSON(w io.Writer, m *mustlink.Model, limits Limits) error {
 		return err
 	}
 	l.named()
-	mahalanobis := squared(l.transform)
+	mahalanobis := transposedProduct(l.transform, l.transform)
 	if err := finite(mahalanobis.Data); err != nil {
 		return err
 	}
@@ -317,21 +318,6 @@ func JSON(w io.Writer, m *mustlink.Model, limits Limits) error {
 		Features: l.features, Missing: dataset.Missing(), Center: l.center, Transform: rowsOf(l.transform),
 		Offset: l.offset, Mahalanobis: rowsOf(mahalanobis),
 	})
-}
-
-// squared returns t't.
-func squared(t blas.Matrix) blas.Matrix {
-	out := blas.NewMatrix(t.Cols, t.Cols)
-	for c := range t.Rows {
-		row := t.Row(c)
-		for i, v := range row {
-			to := out.Row(i)
-			for j, w := range row {
-				to[j] += v * w
-			}
-		}
-	}
-	return out
 }
 
 func rowsOf(m blas.Matrix) [][]float64 {

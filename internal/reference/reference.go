@@ -38,7 +38,7 @@ func Command(s *session.Session, intro string, also ...string) *cobra.Command {
 		Args:   usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			check := s.Check(cmd)
-			check.Exclusive("markdown", "man")
+			check.Err = usage.CheckFlags(cmd)
 			if markdown == "" {
 				check.Required("man")
 			}
@@ -66,9 +66,9 @@ func Command(s *session.Session, intro string, also ...string) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&markdown, "markdown", "", "the `FILE` of Markdown to write")
-	cmd.Flags().StringVar(&man, "man", "",
-		"the `FOLDER` to write manual pages to, in its folders man1 and man7")
+	f := usage.FlagsOf(cmd)
+	f.String(&markdown, "markdown", "", "the `FILE` of Markdown to write", usage.Excludes("man"))
+	f.String(&man, "man", "", "the `FOLDER` to write manual pages to, in its folders man1 and man7")
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/export"
@@ -47,20 +49,24 @@ type truth struct {
 	none  bool // no labels to compare with, or too many different ones
 }
 
-// writeLabels writes the labels that label returns for each block of rows, and scores them against
-// the labels of the data. With named these are names of classes, also where no row is of the class.
+// writeLabels writes the labels that label returns for each block of rows, one block while label
+// works on the next, and scores them against the labels of the data. With named these are names of classes, also where no row is of the class.
 func writeLabels(ctx context.Context, m *metric.Metric, rows *mustlink.Rows, path string, named bool,
-	label func(context.Context,
-		mustlink.Block) ([]string, error)) (*score.Report, error) {
+	label func(context.Context, mustlink.Block) ([]string, error)) (*score.Report, error) {
 	t := &truth{Metric: m, table: score.Table{Named: named}}
-	err := metric.WriteLabels(ctx, path, rows, m.WritingText(),
-		func(ctx context.Context, block mustlink.Block) ([]string, error) {
-			labels, err := label(ctx, block)
-			if err != nil {
-				return nil, err
+	next, stop, err := mustlink.EachBlock(ctx, rows,
+		func(ctx context.Context, block mustlink.Block) (out dataset.LabelRows, err error) {
+			if out.Labels, err = label(ctx, block); err != nil {
+				return out, err
 			}
-			return labels, t.add(block.Data.Labels, labels)
+			out.IDs = block.Data.IDs
+			return out, t.add(block.Data.Labels, out.Labels)
 		})
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	err = dataset.WriteLabelRows(path, next, m.WritingText())
 	return t.report(), err
 }
 
@@ -111,7 +117,7 @@ of which the coordinates of mustlink embed may hold only a share. The extension 
 		Example: `  mustlink gram model.mlk -i data.csv -o kernel.npy
   mustlink gram model.mlk -i test.csv -j train.csv -o cross.npy`,
 		Args: usage.Positional(1, 1, "MODEL"),
-		RunE: s.Checked(g.check, g.run),
+		RunE: metric.Checked(s, g.check, g.run),
 	}
 	f := usage.FlagsOf(cmd)
 	g.data.Flags(cmd)
@@ -133,11 +139,7 @@ func (g *gramCommand) check(check *session.Checks, args []string) {
 	check.Matrix("-o, --output", g.out, g.data.Format)
 }
 
-func (g *gramCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, g.Session, args[0])
-	if err != nil {
-		return err
-	}
+func (g *gramCommand) run(ctx context.Context, m *metric.Metric, _ []string) error {
 	x, err := m.Read(ctx, &g.data)
 	if err != nil {
 		return err
@@ -200,7 +202,7 @@ texts. JSON and SQL are for linear maps alone.`,
 		Example: `  mustlink export model.mlk -o model.onnx
   mustlink export linear.mlk -o model.sql --sql postgres`,
 		Args: usage.Positional(1, 1, "MODEL"),
-		RunE: s.Checked(e.check, e.run),
+		RunE: metric.Checked(s, e.check, e.run),
 	}
 	f := usage.FlagsOf(cmd)
 	e.precision.Flag(f, "an ONNX graph")
@@ -217,16 +219,11 @@ texts. JSON and SQL are for linear maps alone.`,
 // check finds mistakes that do not require reading anything.
 func (e *exportCommand) check(check *session.Checks, args []string) {
 	check.Models(args)
-	if check.Cmd.Flags().Changed("format") {
-	} else {
+	if !check.Cmd.Flags().Changed("format") {
 		check.Refuse(e.out == session.Stream,
 			"-o is \"-\", which has no extension: want --format onnx, json or sql")
 		check.Ending("-o, --output", e.out, export.Formats()...)
-		for _, f := range export.Formats() {
-			if session.HasEnding(e.out, f) {
-				e.format = f
-			}
-		}
+		e.format = strings.ToLower(strings.TrimPrefix(filepath.Ext(e.out), "."))
 	}
 	check.Refuse(e.format != "onnx" && check.Cmd.Flags().Changed("precision"),
 		"--precision is given for %s: want it for onnx", e.format)
@@ -253,11 +250,7 @@ func (r exportReport) text(w io.Writer) {
 		fault.FormatBytes(int64(r.Bytes)), r.Method)
 }
 
-func (e *exportCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, e.Session, args[0])
-	if err != nil {
-		return err
-	}
+func (e *exportCommand) run(ctx context.Context, m *metric.Metric, args []string) error {
 	var content bytes.Buffer
 	inside, err := export.Write(ctx, &content, m.Model, e.format, export.Options{
 		ONNXOptions: export.ONNXOptions{Precision: export.Precision(e.precision),
@@ -271,11 +264,7 @@ func (e *exportCommand) run(ctx context.Context, args []string) error {
 		e.Warnf("the graph takes and gives single precision, and computes in double: single precision " +
 			"could lose more than 1e-5 of the coordinates")
 	}
-	err = e.WriteFile(e.out, func(w io.Writer) error {
-		_, err := w.Write(content.Bytes())
-		return err
-	})
-	if err != nil {
+	if err := e.WriteText(e.out, content.String()); err != nil {
 		return err
 	}
 	r := exportReport{Method: m.Name(), Format: e.format, Dim: m.Dim(), Bytes: content.Len(),

@@ -45,7 +45,7 @@ written block by block, also from a pipe: their number is bounded by the disk, n
 		Example: `  mustlink classify model.mlk --train train.csv -i test.csv -o predicted.csv
   mustlink classify --train train.csv -i test.csv --neighbors 1 --standardize -o baseline.csv`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
-		RunE: s.Checked(c.check, c.run),
+		RunE: metric.Checked(s, c.check, c.run),
 	}
 	f := usage.FlagsOf(cmd)
 	f.String(&c.train, "train", "", "the file of `DATA` with labels, in a format as for -i")
@@ -84,11 +84,7 @@ func (c *classifyCommand) check(check *session.Checks, args []string) {
 	check.Output("-o, --output", c.out)
 }
 
-func (c *classifyCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, c.Session, args...)
-	if err != nil {
-		return err
-	}
+func (c *classifyCommand) run(ctx context.Context, m *metric.Metric, _ []string) error {
 	r, err := c.classify(ctx, m)
 	if err != nil {
 		return err

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline"
@@ -51,6 +53,19 @@ func Open(ctx context.Context, s *session.Session, models ...string) (*Metric, e
 	}
 	_, fitted, err := Load(ctx, s, models[0])
 	return Of(s, eng, fitted), err
+}
+
+// Checked is [session.Session.Checked] for work in the metric of the model that the first argument
+// names, or without one in that of the rows as they are.
+func Checked(s *session.Session, check func(c *session.Checks, args []string),
+	work func(ctx context.Context, m *Metric, args []string) error) func(*cobra.Command, []string) error {
+	return s.Checked(check, func(ctx context.Context, args []string) error {
+		m, err := Open(ctx, s, args...)
+		if err != nil {
+			return err
+		}
+		return work(ctx, m, args)
+	})
 }
 
 // Name returns the method of the model, or "raw".
@@ -252,22 +267,6 @@ func (m *Metric) Rows(open source.Opener, stage string) *mustlink.Rows {
 // Once returns the opener of rows that are read once.
 func Once(src *mustlink.RowSource) source.Opener {
 	return func(context.Context) (*mustlink.RowSource, error) { return src, nil }
-}
-
-// WriteLabels calls label for each block and writes the labels that it returns. It writes one block
-// while label works on the next.
-func WriteLabels(ctx context.Context, path string, rows *mustlink.Rows, options dataset.WriteOptions,
-	label func(context.Context, mustlink.Block) ([]string, error)) error {
-	next, stop, err := mustlink.EachBlock(ctx, rows,
-		func(ctx context.Context, block mustlink.Block) (dataset.LabelRows, error) {
-			labels, err := label(ctx, block)
-			return dataset.LabelRows{Labels: labels, IDs: block.Data.IDs}, err
-		})
-	if err != nil {
-		return err
-	}
-	defer stop()
-	return dataset.WriteLabelRows(path, next, options)
 }
 
 // WriteCoordinates writes the coordinates block by block and returns the number of rows. dim is the

@@ -360,22 +360,30 @@ func LabelCurve(v Space, labels []string, seed uint64) (view.Series, error) {
 // LinkCurve returns the ROC curve of the distance of links as a test of "must". There are links of
 // both kinds.
 func LinkCurve(v Space, set *links.Set) (view.Series, error) {
-	var list []pair
-	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
-		list = append(list, pairOf(v, l.I, l.J, l.Sign == links.Must))
-	}
-	return curve(v.Name, list)
+	return curve(v.Name, linked(v, set))
 }
 
 // LinkAUC is the probability that a must-link is shorter than a cannot-link.
 func LinkAUC(v Space, set *links.Set) (float64, error) {
-	var lengths []float64
-	var must []bool
+	return area(linked(v, set))
+}
+
+// linked returns the pairs of links.
+func linked(v Space, set *links.Set) (list []pair) {
 	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
-		lengths = append(lengths, -points.SquaredDistance(v.Y.Row(l.I), v.Y.Row(l.J)))
-		must = append(must, l.Sign == links.Must)
+		list = append(list, pairOf(v, l.I, l.J, l.Sign == links.Must))
 	}
-	return score.AUC(lengths, must)
+	return list
+}
+
+// area is the probability that a pair that should be near is shorter than one that should not.
+func area(list []pair) (float64, error) {
+	var lengths []float64
+	var near []bool
+	for _, p := range list {
+		lengths, near = append(lengths, -p.length), append(near, p.near)
+	}
+	return score.AUC(lengths, near)
 }
 
 // pair is a pair of rows that should be near, or far.
@@ -390,14 +398,11 @@ func pairOf(v Space, i, j int, near bool) pair {
 
 // curve returns the curve of pairs of both kinds, with its area in the name.
 func curve(name string, list []pair) (view.Series, error) {
-	var lengths []float64
-	var near []bool
 	count := map[bool]float64{}
 	for _, p := range list {
-		lengths, near = append(lengths, -p.length), append(near, p.near)
 		count[p.near]++
 	}
-	auc, err := score.AUC(lengths, near)
+	auc, err := area(list)
 	if err != nil {
 		return view.Series{}, err
 	}

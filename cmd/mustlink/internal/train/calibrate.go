@@ -58,7 +58,7 @@ Cannot-links that were chosen because they are near make precisions with --share
   mustlink suggest model.mlk -i data.csv --near 0.8 -n 300 -o ask.csv
   mustlink calibrate model.mlk -i data.csv -c answers.csv --near -o calibrated.mlk`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
-		RunE: s.Checked(c.check, c.run),
+		RunE: metric.Checked(s, c.check, c.run),
 	}
 	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
@@ -90,11 +90,7 @@ type calibrateReport struct {
 	Warnings []string `json:"warnings"`
 }
 
-func (c *calibrateCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, c.Session, args...)
-	if err != nil {
-		return err
-	}
+func (c *calibrateCommand) run(ctx context.Context, m *metric.Metric, args []string) error {
 	data, err := m.Read(ctx, &c.data)
 	if err != nil {
 		return err

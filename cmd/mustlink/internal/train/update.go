@@ -62,7 +62,7 @@ share a row are merged.
   mustlink update gml.mlk -i data.csv -c more-links.csv -o better.mlk
   mustlink update blend.mlk -c more-links.csv -o better.mlk`,
 		Args: usage.Positional(1, 1, "MODEL"),
-		RunE: s.Checked(u.check, u.run),
+		RunE: metric.Checked(s, u.check, u.run),
 	}
 	f := usage.FlagsOf(cmd)
 	u.data.Flags(cmd)
@@ -88,11 +88,7 @@ type updateReport struct {
 	Warnings []string               `json:"warnings"`
 }
 
-func (u *updateCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, u.Session, args[0])
-	if err != nil {
-		return err
-	}
+func (u *updateCommand) run(ctx context.Context, m *metric.Metric, args []string) error {
 	if err := m.Record().CheckUpdate(); err != nil {
 		return fault.InFile(err, args[0])
 	}
