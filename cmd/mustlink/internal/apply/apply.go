@@ -51,7 +51,8 @@ type truth struct {
 }
 
 // writeLabels writes the labels that label returns for each block of rows, one block while label
-// works on the next, and scores them against the labels of the data. With named these are names of classes, also where no row is of the class.
+// works on the next, and scores them against the labels of the data. With named these are names of
+// classes, also where no row is of the class.
 func writeLabels(ctx context.Context, m *metric.Metric, rows *mustlink.Rows, path string, named bool,
 	label func(context.Context, mustlink.Block) ([]string, error)) (*score.Report, error) {
 	t := &truth{Metric: m, table: score.Table{Named: named}}

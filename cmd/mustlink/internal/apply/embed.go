@@ -194,17 +194,16 @@ func (s *singleEmbedding) probe(ctx context.Context, x points.Points, y blas.Mat
 
 func embedSingle(ctx context.Context, eng *engine.Engine, m algorithms.Model,
 	x points.Points) (blas.Matrix32, error) {
-	with, ok := m.(algorithms.SingleEmbedder)
-	if !ok {
-		return blas.Matrix32{},
-			&fault.ParamError{Param: "--precision", Value: string(source.Single),
-				Want: "double for a model of method " + m.Method()}
-	}
-	dense, ok := x.(*points.Dense)
-	if !ok {
-		return blas.Matrix32{},
-			&fault.ParamError{Param: "--precision", Value: string(source.Single),
-				Want: "double for other points than dense vectors"}
+	with, is := m.(algorithms.SingleEmbedder)
+	dense, vectors := x.(*points.Dense)
+	refused := &fault.ParamError{Param: "--precision", Value: string(source.Single)}
+	switch {
+	case !is:
+		refused.Want = "double for a model of method " + m.Method()
+		return blas.Matrix32{}, refused
+	case !vectors:
+		refused.Want = "double for other points than dense vectors"
+		return blas.Matrix32{}, refused
 	}
 	narrow, err := points.Narrow(dense)
 	if err != nil {

@@ -418,18 +418,15 @@ type Violation struct {
 // MeasureLinks returns the distances of links under a metric, and the violated links.
 func MeasureLinks(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points,
 	set *links.Set) (*LinkFit, error) {
-	must, err := m.Distances(ctx, eng, x, source.Pairs(set.Must()))
-	if err != nil {
-		return nil, err
+	var of [3][]float64
+	for k, pairs := range [][][2]int{source.Pairs(set.Must()), source.Pairs(set.Cannot()),
+		randomPairs(x.Len())} {
+		var err error
+		if of[k], err = m.Distances(ctx, eng, x, pairs); err != nil {
+			return nil, err
+		}
 	}
-	cannot, err := m.Distances(ctx, eng, x, source.Pairs(set.Cannot()))
-	if err != nil {
-		return nil, err
-	}
-	random, err := m.Distances(ctx, eng, x, randomPairs(x.Len()))
-	if err != nil {
-		return nil, err
-	}
+	must, cannot, random := of[0], of[1], of[2]
 	near, typical := session.Quantile(must, 0.5), session.Quantile(random, 0.5)
 	f := &LinkFit{
 		Must: len(must), Cannot: len(cannot),

@@ -225,12 +225,7 @@ func (m *maker) curves() error {
 
 // inSample reports whether a model learned from the rows of the page.
 func (m *maker) inSample() bool {
-	for _, v := range m.Spaces {
-		if v.InSample(m.Data) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Spaces, func(v pictures.Space) bool { return v.InSample(m.Data) })
 }
 
 // Limits of the bars: those of a model, the columns that are permuted, the links that these are

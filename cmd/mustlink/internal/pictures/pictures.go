@@ -56,18 +56,22 @@ func (s Space) InSample(d *dataset.Data) bool {
 
 // Column returns the name of a column of x.
 func (s Scene) Column(j int) string {
-	if len(s.Spaces) > 0 {
-		for _, v := range s.Spaces {
-			if v.Fitted == nil {
-				continue
-			}
-			if names := prepare.ByColumn(v.Fitted.Scaling).Outputs(); j < len(names) {
-				return names[j]
-			}
-			break
+	if f := s.First(); f != nil {
+		if names := prepare.ByColumn(f.Scaling).Outputs(); j < len(names) {
+			return names[j]
 		}
 	}
 	return FeatureName(s.Data, j)
+}
+
+// First returns the first model, nil for none.
+func (s Scene) First() *catalog.Fitted {
+	for _, v := range s.Spaces {
+		if v.Fitted != nil {
+			return v.Fitted
+		}
+	}
+	return nil
 }
 
 // Input names what to read: points, the links between them, if any, and how to scale the points
