@@ -403,8 +403,7 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 	r := &classifyReport{Metric: m.Name(), Train: known.Rows,
 		Unlabeled: train.Points.Len() - known.Rows, Neighbors: c.neighbors, Output: c.out}
 	r.Scores, err = writeLabels(ctx, m, rows, c.out, true,
-		func(ctx context.Context, block mustlink.Block) ([]string,
-			error) {
+		func(ctx context.Context, block mustlink.Block) ([]string, error) {
 			r.N += block.Coordinates.Rows
 			return neighbors.Classify(ctx, m.Eng, known, labels, block.Coordinates, c.neighbors)
 		})

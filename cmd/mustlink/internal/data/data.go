@@ -284,8 +284,7 @@ func (r linksReport) text(w io.Writer) {
 		on += fmt.Sprintf(" (%d without a label)", r.Unlabeled)
 	}
 	fmt.Fprintf(w, "%s: %s and %s on %s; the must-links leave %s\n", r.Links,
-		session.Plural(r.MustLinks, "must-link"),
-		session.Plural(r.Cannot, "cannot-link"), on,
+		session.Plural(r.MustLinks, "must-link"), session.Plural(r.Cannot, "cannot-link"), on,
 		session.Plural(r.Components, "component"))
 }
 

@@ -115,41 +115,25 @@ func (m *Metric) Read(ctx context.Context, d *source.Data) (*dataset.Data, error
 	return m.Flags(d).Read(ctx, m.Session)
 }
 
-// Coordinates returns the coordinates of the rows of d in the metric.
+// Coordinates returns the coordinates of the rows of d in the metric. Points without coordinates of
+// their own are refused with the flags of a command that does not need any.
 func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
-	if m.Learned() {
-		return m.Model.Coordinates(ctx, d)
+	if !m.Learned() {
+		switch d.Points.(type) {
+		case *points.Sequences:
+			return blas.Matrix{}, fault.Data(d.Name, "sequences have no coordinates: want a model, or -a "+
+				"kernel -k spectrum:k=3 to cluster with that kernel")
+		case *points.Gram:
+			return blas.Matrix{}, fault.Data(d.Name, "a Gram matrix has no coordinates: want a model, or -a "+
+				"kernel to cluster with the matrix itself")
+		}
 	}
-	x, err := m.Prepared(d)
-	if err == nil {
-		err = haveCoordinates(d.Name, x)
-	}
-	if err != nil {
-		return blas.Matrix{}, err
-	}
-	y, err := m.Record().Model.Embed(ctx, m.Eng, x)
-	return y, fault.InFile(err, d.Name)
+	return m.Model.Coordinates(ctx, d)
 }
 
 // Raw returns points as a matrix, for the tools that work on coordinates.
 func Raw(ctx context.Context, eng *engine.Engine, name string, p points.Points) (blas.Matrix, error) {
 	return Of(nil, eng, nil).Coordinates(ctx, &dataset.Data{Name: name, Points: p})
-}
-
-// haveCoordinates refuses points without coordinates of their own, and names the flags of a command
-// that does not need any.
-func haveCoordinates(name string, p points.Points) error {
-	switch p.(type) {
-	case *points.Dense, *points.CSR:
-		return nil
-	case *points.Sequences:
-		return fault.Data(name,
-			"sequences have no coordinates: want a model, or -a kernel -k spectrum:k=3 to "+
-				"cluster with that kernel")
-	}
-	return fault.Data(name,
-		"a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the "+
-			"matrix itself")
 }
 
 // Load reads the model at path, and also returns the content of its file.
@@ -305,8 +289,7 @@ func WriteCalibration(w io.Writer, c *calibration.Summary) {
 		of = "near pairs"
 	}
 	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches\n",
-		session.Plural(c.Must, "must-link"),
-		session.Plural(c.Cannot, "cannot-link"), c.Share, of)
+		session.Plural(c.Must, "must-link"), session.Plural(c.Cannot, "cannot-link"), c.Share, of)
 	if c.Most != "" {
 		fmt.Fprintf(w, "by precision\t%s\n", c.Most)
 	}
@@ -453,8 +436,7 @@ func MeasureLinks(ctx context.Context, eng *engine.Engine, m algorithms.Model, x
 func (f *LinkFit) assess(l links.Link, distance, bound, excess float64) {
 	if excess > 0 {
 		f.Violated = append(f.Violated,
-			Violation{l.I, l.J, l.Sign.String(), l.Line, math.Sqrt(distance), distance,
-				bound, excess})
+			Violation{l.I, l.J, l.Sign.String(), l.Line, math.Sqrt(distance), distance, bound, excess})
 	}
 }
 

@@ -210,8 +210,7 @@ func (m *maker) measure() error {
 		note := fmt.Sprintf(
 			"Rand indices and NMI: k-means with %d clusters, the best of %s, mean and standard deviation "+
 				"over %d seeds, compared with the labels.", m.k,
-			session.Plural(restartsFor(m.Data.Points.Len()), "start"),
-			m.Seeds)
+			session.Plural(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
 		column(note, m.clusterScores, "balanced Rand", "adjusted Rand", "NMI")
 		column("5-NN accuracy: of a vote of the 5 nearest other points.", m.neighborScore, "5-NN accuracy")
 	}

@@ -332,8 +332,7 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 	}
 	options := append(more,
 		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Seed(t.seed),
-		mustlink.OnProgress(progress),
-		mustlink.Engine(eng), mustlink.ParamFiles(&t.files))
+		mustlink.OnProgress(progress), mustlink.Engine(eng), mustlink.ParamFiles(&t.files))
 	if lesson.Triplets != nil {
 		options = append(options, mustlink.Triplets(lesson.Triplets))
 	}
