@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"time"
 
@@ -70,23 +71,11 @@ func FromColumns(columns map[string]any, options ...ReadOption) (*Table, error) 
 		rows = n
 	}
 	return fromCells(rows, names, func(i int, name string) any {
-		switch c := columns[name].(type) {
-		case []float64:
-			return c[i]
-		case []string:
-			if c[i] == "" {
-				return nil
-			}
-			return c[i]
-		case []bool:
-			return c[i]
-		case []time.Time:
-			if c[i].IsZero() {
-				return nil
-			}
-			return c[i]
+		cell := reflect.ValueOf(columns[name]).Index(i).Interface()
+		if t, is := cell.(time.Time); cell == "" || is && t.IsZero() {
+			return nil
 		}
-		return nil
+		return cell
 	}, options)
 }
 
@@ -110,15 +99,9 @@ func FromStructs[T any](rows []T, options ...ReadOption) (*Table, error) {
 
 // lengthOf returns the number of values of a column.
 func lengthOf(column any) (n int, is bool) {
-	switch c := column.(type) {
-	case []float64:
-		return len(c), true
-	case []string:
-		return len(c), true
-	case []bool:
-		return len(c), true
-	case []time.Time:
-		return len(c), true
+	switch column.(type) {
+	case []float64, []string, []bool, []time.Time:
+		return reflect.ValueOf(column).Len(), true
 	}
 	return 0, false
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Chunklet is a group of rows that belong together, for [Model.Extend]. Its fields are ID and Rows.
@@ -68,7 +67,10 @@ func (m *Model) Extend(ctx context.Context, t *Table, chunklets []Chunklet) (*Mo
 	if !ok {
 		return nil, m.cannot("cannot be updated: want one of " + catalog.Updatable)
 	}
-	x, err := m.updating(t)
+	if err := m.fitted.CheckUpdate(); err != nil {
+		return nil, err
+	}
+	x, err := m.fitted.Prepare(t.raw)
 	if err != nil {
 		return nil, err
 	}
@@ -94,14 +96,6 @@ func (m *Model) DropLast(ctx context.Context, updates int) (*Model, error) {
 	}
 	learned, err := updater.DropLast(ctx, m.eng, updates)
 	return m.updated(learned, err)
-}
-
-// updating returns the rows of an update, prepared for the model.
-func (m *Model) updating(t *Table) (points.Points, error) {
-	if err := m.fitted.CheckUpdate(); err != nil {
-		return nil, err
-	}
-	return m.fitted.Prepare(t.raw)
 }
 
 // updated returns a copy of m with another metric.

@@ -275,12 +275,6 @@ func NewImages(folder string, path func(row int) string) (*Images, error) {
 	return &Images{root, path}, nil
 }
 
-// Exists reports whether the folder has a file of this name.
-func (m *Images) Exists(path string) bool {
-	info, err := m.root.Stat(filepath.FromSlash(path))
-	return err == nil && info.Mode().IsRegular()
-}
-
 // imageTypes are the types that browsers draw and that have no scripts. SVG has.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"}
 

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/blend"
@@ -84,6 +86,24 @@ func Version() string {
 	return "(devel)"
 }
 
+// BuildTags returns the tags of this build, and whether it uses cgo.
+func BuildTags() (tags []string, cgo bool) {
+	tags = []string{}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return tags, false
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "-tags":
+			tags = strings.Split(s.Value, ",")
+		case "CGO_ENABLED":
+			cgo = s.Value == "1"
+		}
+	}
+	return tags, cgo
+}
+
 // Save writes f to path as a whole or not at all (see model.File.WriteFile for errors).
 func Save(path string, f *Fitted) error {
 	file, err := Encode(f)
@@ -101,35 +121,22 @@ func Encode(f *Fitted) (*model.File, error) {
 	}
 	file.Header.Features = f.Features
 	file.Header.Fingerprint = f.Fingerprint
-	file.Header.LibraryVersion = f.LibraryVersion
-	if f.LibraryVersion == "" {
-		file.Header.LibraryVersion = Version()
-	}
-	file.Header.Build = f.Build
-	if f.Build == "" {
-		file.Header.Build = fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS, runtime.GOARCH,
-			runtime.Version())
-	}
+	file.Header.LibraryVersion = cmp.Or(f.LibraryVersion, Version())
+	file.Header.Build = cmp.Or(f.Build, fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS,
+		runtime.GOARCH, runtime.Version()))
 	if f.Scaling != nil {
 		f.Scaling.Encode(file)
 	}
-	if len(f.LeftOut) > 0 {
-		if err := encodeExtra(leftOut, f.LeftOut, file); err != nil {
-			return nil, err
+	for _, extra := range []struct {
+		name  string
+		given bool
+		value any
+	}{{leftOut, len(f.LeftOut) > 0, f.LeftOut}, {numberMarks, len(f.Marks) > 0, f.Marks},
+		{pictures, f.Pictures != nil, f.Pictures}, {verdictName, f.Verdict != nil, f.Verdict}} {
+		if !extra.given {
+			continue
 		}
-	}
-	if len(f.Marks) > 0 {
-		if err := encodeExtra(numberMarks, f.Marks, file); err != nil {
-			return nil, err
-		}
-	}
-	if f.Pictures != nil {
-		if err := encodeExtra(pictures, f.Pictures, file); err != nil {
-			return nil, err
-		}
-	}
-	if f.Verdict != nil {
-		if err := encodeExtra(verdictName, f.Verdict, file); err != nil {
+		if err := encodeExtra(extra.name, extra.value, file); err != nil {
 			return nil, err
 		}
 	}

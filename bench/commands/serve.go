@@ -11,7 +11,6 @@ import (
 	"github.com/mustlink/mustlink/bench/fittimes"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -39,7 +38,7 @@ func newServe(a *app) *cobra.Command {
 func buildOf(eng *engine.Engine) fittimes.Build {
 	b := fittimes.Build{Name: fittimes.Default, Version: catalog.Version(), Go: runtime.Version(),
 		Backend: eng.Backend().Describe(), Core: blas.Core(eng.Backend())}
-	tags, _ := session.BuildTags()
+	tags, _ := catalog.BuildTags()
 	for _, name := range []string{fittimes.Netlib, fittimes.PureGo} {
 		if slices.Contains(tags, name) {
 			b.Name = name

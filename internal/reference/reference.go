@@ -38,7 +38,7 @@ func Command(s *session.Session, intro string, also ...string) *cobra.Command {
 		Args:   usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			check := s.Check(cmd)
-			check.Exclusive("markdown", "man")
+			check.Err = usage.CheckFlags(cmd)
 			if markdown == "" {
 				check.Required("man")
 			}
@@ -66,9 +66,9 @@ func Command(s *session.Session, intro string, also ...string) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&markdown, "markdown", "", "the `FILE` of Markdown to write")
-	cmd.Flags().StringVar(&man, "man", "",
-		"the `FOLDER` to write manual pages to, in its folders man1 and man7")
+	f := usage.FlagsOf(cmd)
+	f.String(&markdown, "markdown", "", "the `FILE` of Markdown to write", usage.Excludes("man"))
+	f.String(&man, "man", "", "the `FOLDER` to write manual pages to, in its folders man1 and man7")
 	return cmd
 }
 
@@ -102,9 +102,9 @@ func isTopic(cmd *cobra.Command) bool { return cmd.IsAdditionalHelpTopicCommand(
 // about returns the long text of a command, or the short one if there is no other.
 func about(cmd *cobra.Command) string { return session.NameOr(cmd.Long, cmd.Short) }
 
-// flagText returns a flag with its letter and the name of its value, its description, and its
+// flagText returns a flag with its letter and the name of its value, and its description with its
 // default.
-func flagText(f *pflag.Flag) (name, usage, value string) {
+func flagText(f *pflag.Flag) (name, usage string) {
 	kind, usage := pflag.UnquoteUsage(f)
 	name = "--" + f.Name
 	if f.Shorthand != "" {
@@ -116,9 +116,9 @@ func flagText(f *pflag.Flag) (name, usage, value string) {
 	switch f.DefValue {
 	case "", "0", "false", "[]":
 	default:
-		value = f.DefValue
+		usage += " (default " + f.DefValue + ")"
 	}
-	return name, usage, value
+	return name, usage
 }
 
 // manualFile is the name of a command's manual page.
@@ -244,10 +244,7 @@ func visible(flags *pflag.FlagSet, use func(f *pflag.Flag)) {
 
 // flagRow returns a flag as a line of a table.
 func flagRow(f *pflag.Flag) string {
-	name, usage, value := flagText(f)
-	if value != "" {
-		usage += " (default " + value + ")"
-	}
+	name, usage := flagText(f)
 	return fmt.Sprintf("| `%s` | %s |", strings.ReplaceAll(name, "|", `\|`),
 		strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(usage))
 }
@@ -355,10 +352,7 @@ func manualFlags(out io.Writer, title string, flags *pflag.FlagSet) {
 			fmt.Fprintf(out, ".SH %s\n", title)
 			begun = true
 		}
-		name, usage, value := flagText(f)
-		if value != "" {
-			usage += " (default " + value + ")"
-		}
+		name, usage := flagText(f)
 		fmt.Fprintf(out, ".TP\n.B %s\n%s\n", roff(name), roff(usage))
 	})
 }

@@ -83,18 +83,6 @@ func (c *Checks) Required(names ...string) {
 	}
 }
 
-// Exclusive refuses more than one of the flags.
-func (c *Checks) Exclusive(names ...string) {
-	var given []string
-	for _, name := range names {
-		if c.Cmd.Flags().Changed(name) {
-			given = append(given, usage.FlagName(c.Cmd.Flags().Lookup(name)))
-		}
-	}
-	c.Refuse(len(given) > 1, "%s cannot be given together: want one of them %s", strings.Join(given, " and "),
-		usage.HelpHint(c.Cmd))
-}
-
 // Input records that the file at path, if not empty, is read for a flag. Only one flag can read
 // standard input.
 func (c *Checks) Input(flag, path string) {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -263,7 +262,7 @@ func (s *Session) info() error {
 	if err != nil {
 		return err
 	}
-	tags, cgo := BuildTags()
+	tags, cgo := catalog.BuildTags()
 	r := infoReport{
 		versionReport: versionHere(),
 		BuildTags:     tags,
@@ -303,22 +302,4 @@ func (r infoReport) text(w io.Writer) {
 	fmt.Fprintf(w, "SIMD level\t%s (supported here: %s)\n", r.SIMD, strings.Join(r.SIMDLevels, ", "))
 	fmt.Fprintf(w, "workers\t%d (GOMAXPROCS %d)\n", r.Workers, r.GOMAXPROCS)
 	fmt.Fprintf(w, "memory limit\t%s\n", limit)
-}
-
-// BuildTags returns the tags of this build, and whether it uses cgo.
-func BuildTags() (tags []string, cgo bool) {
-	tags = []string{}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return tags, false
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "-tags":
-			tags = strings.Split(s.Value, ",")
-		case "CGO_ENABLED":
-			cgo = s.Value == "1"
-		}
-	}
-	return tags, cgo
 }

@@ -192,7 +192,7 @@ func WithFlags(words []string, cmd *cobra.Command, except ...string) string {
 		}
 	})
 	for i, w := range words {
-		words[i] = quoted(w)
+		words[i] = Quoted(w)
 	}
 	return strings.Join(words, " ")
 }
@@ -222,8 +222,8 @@ func given(f *pflag.Flag) []string {
 	return []string{"--" + f.Name + "=" + f.Value.String()}
 }
 
-// quoted quotes a word for a shell, if it must be.
-func quoted(word string) string {
+// Quoted quotes a word for a shell, if it must be.
+func Quoted(word string) string {
 	if word == "" || strings.ContainsAny(word, " \t\n\"'\\$&|;<>(){}[]*?!#~`") {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}

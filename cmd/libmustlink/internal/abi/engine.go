@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"runtime/debug"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"github.com/mustlink/mustlink"
@@ -66,9 +64,10 @@ type engineInfo struct {
 
 // EngineInfo implements mustlink_engine_info.
 func EngineInfo(e *engine.Engine) any {
+	tags, _ := catalog.BuildTags()
 	info := engineInfo{
 		ABI: Version, Version: catalog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" +
-			runtime.GOARCH, BuildTags: buildTags(),
+			runtime.GOARCH, BuildTags: tags,
 		Backend: e.Backend().Name(), BackendDetail: e.Backend().Describe(), Advice: blas.Advice(e.Backend()),
 		Backends: backends.Names(),
 		Workers:  e.Workers(), MemoryLimit: e.MemoryLimit(),
@@ -77,19 +76,6 @@ func EngineInfo(e *engine.Engine) any {
 		info.SIMDLevels = append(info.SIMDLevels, l.String())
 	}
 	return info
-}
-
-func buildTags() []string {
-	info, _ := debug.ReadBuildInfo()
-	if info == nil {
-		return []string{}
-	}
-	for _, s := range info.Settings {
-		if s.Key == "-tags" {
-			return strings.Split(s.Value, ",")
-		}
-	}
-	return []string{}
 }
 
 // methodInfo is one method in the output of mustlink_methods.

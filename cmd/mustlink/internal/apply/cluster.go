@@ -116,7 +116,7 @@ If DATA has labels, the summary scores the clusters against them.`,
   zcat rows.csv.gz | mustlink cluster -i - -n 100 -a minibatch --save-centers centers.npy
   zcat rows.csv.gz | mustlink cluster -i - --centers centers.npy -o clusters.csv`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
-		RunE: s.Checked(c.check, c.run),
+		RunE: metric.Checked(s, c.check, c.run),
 	}
 	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
@@ -151,11 +151,8 @@ If DATA has labels, the summary scores the clusters against them.`,
 	return cmd
 }
 
-func (c *clusterCommand) run(ctx context.Context, args []string) (err error) {
-	if c.m, err = metric.Open(ctx, c.Session, args...); err != nil {
-		return err
-	}
-	if c.grouped {
+func (c *clusterCommand) run(ctx context.Context, m *metric.Metric, args []string) error {
+	if c.m = m; c.grouped {
 		return c.group(ctx, args)
 	}
 	work := c.clusterInMemory

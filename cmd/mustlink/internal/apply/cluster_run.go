@@ -305,8 +305,7 @@ func (c *clusterCommand) assign(ctx context.Context, rows *mustlink.Rows, to *cl
 	r *clusterReport) (err error) {
 	r.N, r.Clusters, r.Sizes, r.Inertia = 0, c.k, make([]int, c.k), 0
 	r.Scores, err = writeLabels(ctx, c.m, rows, c.out, false,
-		func(ctx context.Context, block mustlink.Block) ([]string,
-			error) {
+		func(ctx context.Context, block mustlink.Block) ([]string, error) {
 			labels, distances := make([]int, block.Coordinates.Rows), make([]float64, block.Coordinates.Rows)
 			if err := to.Assign(ctx, c.m.Eng, block.Coordinates, labels, distances); err != nil {
 				return nil, err

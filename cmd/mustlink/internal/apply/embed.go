@@ -58,7 +58,7 @@ with the spectral prior), lleratio, itml, kpca, and all linear methods.`,
 		Example: `  mustlink embed model.mlk -i new.csv -o embedded.npy
   mustlink embed model.mlk -i new.csv -o - | head -3`,
 		Args: usage.Positional(1, 1, "MODEL"),
-		RunE: s.Checked(e.check, e.run),
+		RunE: metric.Checked(s, e.check, e.run),
 	}
 	e.data.Flags(cmd)
 	e.precision.Flag(usage.FlagsOf(cmd), "the computation")
@@ -76,11 +76,7 @@ func (e *embedCommand) check(check *session.Checks, args []string) {
 	check.Matrix("-o, --output", e.out, e.data.Format)
 }
 
-func (e *embedCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, e.Session, args[0])
-	if err != nil {
-		return err
-	}
+func (e *embedCommand) run(ctx context.Context, m *metric.Metric, _ []string) error {
 	writing := e.Writing(e.out, e.data.Format)
 	writing.Single = e.precision == source.Single
 	src, err := m.Flags(&e.data).Open(ctx, e.Session, dataset.CountsFirst(e.out, writing))
@@ -198,17 +194,16 @@ func (s *singleEmbedding) probe(ctx context.Context, x points.Points, y blas.Mat
 
 func embedSingle(ctx context.Context, eng *engine.Engine, m algorithms.Model,
 	x points.Points) (blas.Matrix32, error) {
-	with, ok := m.(algorithms.SingleEmbedder)
-	if !ok {
-		return blas.Matrix32{},
-			&fault.ParamError{Param: "--precision", Value: string(source.Single),
-				Want: "double for a model of method " + m.Method()}
-	}
-	dense, ok := x.(*points.Dense)
-	if !ok {
-		return blas.Matrix32{},
-			&fault.ParamError{Param: "--precision", Value: string(source.Single),
-				Want: "double for other points than dense vectors"}
+	with, is := m.(algorithms.SingleEmbedder)
+	dense, vectors := x.(*points.Dense)
+	refused := &fault.ParamError{Param: "--precision", Value: string(source.Single)}
+	switch {
+	case !is:
+		refused.Want = "double for a model of method " + m.Method()
+		return blas.Matrix32{}, refused
+	case !vectors:
+		refused.Want = "double for other points than dense vectors"
+		return blas.Matrix32{}, refused
 	}
 	narrow, err := points.Narrow(dense)
 	if err != nil {

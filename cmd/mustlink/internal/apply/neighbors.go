@@ -65,7 +65,7 @@ written block by block, also from a pipe.`,
 		Example: `  mustlink neighbors model.mlk --train train.csv -i new.csv -k 10 -o neighbors.csv
   mustlink neighbors model.mlk --train train.npy -i new.npy --approximate recall=.95 --index train.index -o neighbors.parquet`,
 		Args: usage.Positional(1, 1, "MODEL"),
-		RunE: s.Checked(c.check, c.run),
+		RunE: metric.Checked(s, c.check, c.run),
 	}
 	f := usage.FlagsOf(cmd)
 	f.String(&c.train, "train", "", "the file of `DATA` to search in, in a format as for -i")
@@ -113,11 +113,7 @@ func (c *neighborsCommand) check(check *session.Checks, args []string) {
 
 func (c *neighborsCommand) byID() bool { return c.names.By == dataset.ByID }
 
-func (c *neighborsCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, c.Session, args[0])
-	if err != nil {
-		return err
-	}
+func (c *neighborsCommand) run(ctx context.Context, m *metric.Metric, args []string) error {
 	if m.Dim() == 0 {
 		return fault.Data(args[0],
 			"the model has 0 dimensions: want at least 1, as otherwise all distances are 0")

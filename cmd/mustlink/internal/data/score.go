@@ -245,7 +245,8 @@ func (c *scoreCommand) input(ctx context.Context) (in score.Input, err error) {
 	if c.embedding == "" {
 		return in, nil
 	}
-	d, err := (&source.Data{Path: c.embedding, Format: c.format}).Read(ctx, c.Session)
+	of := source.Data{Path: c.embedding, ReadOptions: dataset.ReadOptions{Format: c.format}}
+	d, err := of.Read(ctx, c.Session)
 	if err != nil {
 		return in, err
 	}

@@ -10,19 +10,25 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/calibration"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/labelnoise"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
@@ -51,6 +57,19 @@ func Open(ctx context.Context, s *session.Session, models ...string) (*Metric, e
 	}
 	_, fitted, err := Load(ctx, s, models[0])
 	return Of(s, eng, fitted), err
+}
+
+// Checked is [session.Session.Checked] for work in the metric of the model that the first argument
+// names, or without one in that of the rows as they are.
+func Checked(s *session.Session, check func(c *session.Checks, args []string),
+	work func(ctx context.Context, m *Metric, args []string) error) func(*cobra.Command, []string) error {
+	return s.Checked(check, func(ctx context.Context, args []string) error {
+		m, err := Open(ctx, s, args...)
+		if err != nil {
+			return err
+		}
+		return work(ctx, m, args)
+	})
 }
 
 // Name returns the method of the model, or "raw".
@@ -96,41 +115,25 @@ func (m *Metric) Read(ctx context.Context, d *source.Data) (*dataset.Data, error
 	return m.Flags(d).Read(ctx, m.Session)
 }
 
-// Coordinates returns the coordinates of the rows of d in the metric.
+// Coordinates returns the coordinates of the rows of d in the metric. Points without coordinates of
+// their own are refused with the flags of a command that does not need any.
 func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
-	if m.Learned() {
-		return m.Model.Coordinates(ctx, d)
+	if !m.Learned() {
+		switch d.Points.(type) {
+		case *points.Sequences:
+			return blas.Matrix{}, fault.Data(d.Name, "sequences have no coordinates: want a model, or -a "+
+				"kernel -k spectrum:k=3 to cluster with that kernel")
+		case *points.Gram:
+			return blas.Matrix{}, fault.Data(d.Name, "a Gram matrix has no coordinates: want a model, or -a "+
+				"kernel to cluster with the matrix itself")
+		}
 	}
-	x, err := m.Prepared(d)
-	if err == nil {
-		err = haveCoordinates(d.Name, x)
-	}
-	if err != nil {
-		return blas.Matrix{}, err
-	}
-	y, err := m.Record().Model.Embed(ctx, m.Eng, x)
-	return y, fault.InFile(err, d.Name)
+	return m.Model.Coordinates(ctx, d)
 }
 
 // Raw returns points as a matrix, for the tools that work on coordinates.
 func Raw(ctx context.Context, eng *engine.Engine, name string, p points.Points) (blas.Matrix, error) {
 	return Of(nil, eng, nil).Coordinates(ctx, &dataset.Data{Name: name, Points: p})
-}
-
-// haveCoordinates refuses points without coordinates of their own, and names the flags of a command
-// that does not need any.
-func haveCoordinates(name string, p points.Points) error {
-	switch p.(type) {
-	case *points.Dense, *points.CSR:
-		return nil
-	case *points.Sequences:
-		return fault.Data(name,
-			"sequences have no coordinates: want a model, or -a kernel -k spectrum:k=3 to "+
-				"cluster with that kernel")
-	}
-	return fault.Data(name,
-		"a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the "+
-			"matrix itself")
 }
 
 // Load reads the model at path, and also returns the content of its file.
@@ -254,22 +257,6 @@ func Once(src *mustlink.RowSource) source.Opener {
 	return func(context.Context) (*mustlink.RowSource, error) { return src, nil }
 }
 
-// WriteLabels calls label for each block and writes the labels that it returns. It writes one block
-// while label works on the next.
-func WriteLabels(ctx context.Context, path string, rows *mustlink.Rows, options dataset.WriteOptions,
-	label func(context.Context, mustlink.Block) ([]string, error)) error {
-	next, stop, err := mustlink.EachBlock(ctx, rows,
-		func(ctx context.Context, block mustlink.Block) (dataset.LabelRows, error) {
-			labels, err := label(ctx, block)
-			return dataset.LabelRows{Labels: labels, IDs: block.Data.IDs}, err
-		})
-	if err != nil {
-		return err
-	}
-	defer stop()
-	return dataset.WriteLabelRows(path, next, options)
-}
-
 // WriteCoordinates writes the coordinates block by block and returns the number of rows. dim is the
 // number of columns. count is the number of rows, negative when it is not known.
 func WriteCoordinates(ctx context.Context, path string, rows *mustlink.Rows, count, dim int,
@@ -302,8 +289,7 @@ func WriteCalibration(w io.Writer, c *calibration.Summary) {
 		of = "near pairs"
 	}
 	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches\n",
-		session.Plural(c.Must, "must-link"),
-		session.Plural(c.Cannot, "cannot-link"), c.Share, of)
+		session.Plural(c.Must, "must-link"), session.Plural(c.Cannot, "cannot-link"), c.Share, of)
 	if c.Most != "" {
 		fmt.Fprintf(w, "by precision\t%s\n", c.Most)
 	}
@@ -312,5 +298,188 @@ func WriteCalibration(w io.Writer, c *calibration.Summary) {
 	}
 	for _, t := range c.Recalls {
 		fmt.Fprintf(w, "by recall\t%v\n", t)
+	}
+}
+
+// SuspiciousLink is a link that the other links and the points contradict.
+type SuspiciousLink struct {
+	I        int      `json:"i"`
+	J        int      `json:"j"`
+	IDs      []string `json:"ids,omitempty"` // of the two rows
+	Link     string   `json:"link"`
+	Line     int      `json:"line,omitempty"`
+	Score    float64  `json:"score"`                     // logarithm of the odds that it is wrong
+	Distance float64  `json:"relative_squared_distance"` // judged without it, 1 for random pairs
+	Path     string   `json:"contradiction,omitempty"`
+	Reason   string   `json:"reason"`
+}
+
+// RankLinks ranks links by how likely they are mislabeled. x are the points as a learner takes
+// them, d is their file.
+func (m *Metric) RankLinks(ctx context.Context, d *dataset.Data, x points.Points, set *links.Set, path string,
+	seed uint64) (*labelnoise.Result, error) {
+	o, err := labelnoise.DefaultOptions(seed)
+	if err != nil {
+		return nil, err
+	}
+	bar := m.Progress()
+	defer bar.Done()
+	o.Progress = bar.Report
+	r, err := labelnoise.Rank(ctx, m.Eng, x, set, o)
+	if err != nil {
+		return nil, fault.InFile(err, session.NameOr(path, d.Name))
+	}
+	bar.Done()
+	m.WarnOf("", r.Notices)
+	return r, nil
+}
+
+// FirstLinks returns the first links of a ranking, at most count.
+func FirstLinks(r *labelnoise.Result, d *dataset.Data, count int) []SuspiciousLink {
+	out := []SuspiciousLink{}
+	for _, s := range r.Links[:min(count, len(r.Links))] {
+		l := SuspiciousLink{I: s.Link.I, J: s.Link.J, Link: s.Link.Sign.String(), Line: s.Link.Line,
+			Score: s.Score, Distance: s.Distance, Reason: s.Reason()}
+		if d.IDs != nil {
+			l.IDs = []string{d.IDs[l.I], d.IDs[l.J]}
+		}
+		if s.Conflict != nil {
+			l.Path = s.Conflict.String()
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// Rows names the rows of the link, by id if they have ids.
+func (l SuspiciousLink) Rows() string {
+	text := fmt.Sprintf("%d-%d", l.I, l.J)
+	if l.IDs != nil {
+		text = l.IDs[0] + " - " + l.IDs[1]
+	}
+	if l.Line > 0 {
+		text += fmt.Sprintf(" (line %d)", l.Line)
+	}
+	return text
+}
+
+func listText(w io.Writer, list []SuspiciousLink) {
+	fmt.Fprintf(w, "most suspicious links\t%d, by metrics learned without them; a link with a score above "+
+		"0 is more likely wrong than right\n", len(list))
+	for _, l := range list {
+		fmt.Fprintf(w, "\t%s-link %s: score %.2f; %s\n", l.Link, l.Rows(), l.Score, l.Reason)
+	}
+}
+
+// LinkFit describes how well the learned metric satisfies links.
+type LinkFit struct {
+	TrainingData bool           `json:"training_data"` // the data are those of the fit
+	Must         int            `json:"must_links"`
+	Cannot       int            `json:"cannot_links"`
+	MedianMust   session.Number `json:"median_must"` // squared distances
+	MedianCannot session.Number `json:"median_cannot"`
+	MedianRandom session.Number `json:"median_random"`
+	Violated     []Violation    `json:"violated"`
+	Conflicts    []string       `json:"conflicts"`
+	// Suspicious are the links that other links contradict; nil unless they were requested.
+	Suspicious []SuspiciousLink `json:"suspicious,omitempty"`
+}
+
+// Violation is a link that the metric violates.
+type Violation struct {
+	I        int     `json:"i"`
+	J        int     `json:"j"`
+	Link     string  `json:"link"`
+	Line     int     `json:"line,omitempty"`
+	Apart    float64 `json:"distance"`
+	Distance float64 `json:"squared_distance"` // deprecated: its square
+	// maximum of the square for a must-link, minimum for a cannot-link
+	Bound  float64 `json:"expected"`
+	excess float64
+}
+
+// MeasureLinks returns the distances of links under a metric, and the violated links.
+func MeasureLinks(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points,
+	set *links.Set) (*LinkFit, error) {
+	var of [3][]float64
+	for k, pairs := range [][][2]int{source.Pairs(set.Must()), source.Pairs(set.Cannot()),
+		randomPairs(x.Len())} {
+		var err error
+		if of[k], err = m.Distances(ctx, eng, x, pairs); err != nil {
+			return nil, err
+		}
+	}
+	must, cannot, random := of[0], of[1], of[2]
+	near, typical := session.Quantile(must, 0.5), session.Quantile(random, 0.5)
+	f := &LinkFit{
+		Must: len(must), Cannot: len(cannot),
+		MedianMust: session.Number(near), MedianCannot: session.Number(session.Quantile(cannot, 0.5)),
+		MedianRandom: session.Number(typical),
+		Violated:     []Violation{}, Conflicts: []string{},
+	}
+	for _, c := range set.Conflicts() {
+		f.Conflicts = append(f.Conflicts, c.String())
+	}
+	if len(must) == 0 {
+		near = session.Quantile(random, 0.05)
+	}
+	for k, l := range set.Must() {
+		f.assess(l, must[k], typical, must[k]-typical)
+	}
+	for k, l := range set.Cannot() {
+		f.assess(l, cannot[k], near, near-cannot[k])
+	}
+	slices.SortStableFunc(f.Violated, func(a, b Violation) int { return cmp.Compare(b.excess, a.excess) })
+	return f, nil
+}
+
+func (f *LinkFit) assess(l links.Link, distance, bound, excess float64) {
+	if excess > 0 {
+		f.Violated = append(f.Violated,
+			Violation{l.I, l.J, l.Sign.String(), l.Line, math.Sqrt(distance), distance, bound, excess})
+	}
+}
+
+// randomPairs draws pairs of different rows, the same for the same n.
+func randomPairs(n int) [][2]int {
+	rng := rand.New(rand.NewPCG(uint64(n), 0))
+	pairs := make([][2]int, 2000)
+	for k := range pairs {
+		pairs[k] = source.RandomPair(rng, n)
+	}
+	return pairs
+}
+
+// Text writes the violated links, at most so many.
+func (f *LinkFit) Text(w io.Writer, most int) {
+	which := "data that differ from those of the fit"
+	if f.TrainingData {
+		which = "training rows: the model may have learned from these links"
+	}
+	fmt.Fprintf(w, "links\t%d must, %d cannot, on %s\n", f.Must, f.Cannot, which)
+	fmt.Fprintf(w, "median squared distance\tmust %.4g, cannot %.4g, random pairs %.4g\n",
+		float64(f.MedianMust), float64(f.MedianCannot), float64(f.MedianRandom))
+	for _, c := range f.Conflicts {
+		fmt.Fprintf(w, "contradiction\t%s\n", c)
+	}
+	fmt.Fprintf(w, "violated links\t%d\n", len(f.Violated))
+	for k, v := range f.Violated {
+		if k == most {
+			fmt.Fprintf(w, "\tand %d more\n", len(f.Violated)-most)
+			break
+		}
+		side := "at most"
+		if v.Link == links.Cannot.String() {
+			side = "at least"
+		}
+		line := ""
+		if v.Line > 0 {
+			line = fmt.Sprintf(" (line %d)", v.Line)
+		}
+		fmt.Fprintf(w, "\t%s-link %d-%d%s: squared distance %.4g, expected %s %.4g\n", v.Link, v.I, v.J, line,
+			v.Distance, side, v.Bound)
+	}
+	if f.Suspicious != nil {
+		listText(w, f.Suspicious)
 	}
 }

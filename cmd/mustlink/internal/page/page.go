@@ -137,19 +137,9 @@ func (m *maker) describe() error {
 	return nil
 }
 
-// first returns the first model, nil for none.
-func (m *maker) first() *catalog.Fitted {
-	for _, v := range m.Spaces {
-		if v.Fitted != nil {
-			return v.Fitted
-		}
-	}
-	return nil
-}
-
 // shape returns the number of rows and of the columns that the first model takes.
 func (m *maker) shape() string {
-	if f := m.first(); f != nil && f.Features != nil && m.Data.Features != nil {
+	if f := m.First(); f != nil && f.Features != nil && m.Data.Features != nil {
 		return fmt.Sprintf("%d x %d", m.Data.Points.Len(), len(f.Features))
 	}
 	return source.Shape(m.Data.Points)
@@ -157,7 +147,7 @@ func (m *maker) shape() string {
 
 // fingerprint returns that of the columns that the first model takes.
 func (m *maker) fingerprint() string {
-	if f := m.first(); f != nil {
+	if f := m.First(); f != nil {
 		return f.FingerprintOf(m.Data)
 	}
 	return dataset.Fingerprint(m.Data.Points)
@@ -220,8 +210,7 @@ func (m *maker) measure() error {
 		note := fmt.Sprintf(
 			"Rand indices and NMI: k-means with %d clusters, the best of %s, mean and standard deviation "+
 				"over %d seeds, compared with the labels.", m.k,
-			session.Plural(restartsFor(m.Data.Points.Len()), "start"),
-			m.Seeds)
+			session.Plural(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
 		column(note, m.clusterScores, "balanced Rand", "adjusted Rand", "NMI")
 		column("5-NN accuracy: of a vote of the 5 nearest other points.", m.neighborScore, "5-NN accuracy")
 	}

@@ -56,18 +56,22 @@ func (s Space) InSample(d *dataset.Data) bool {
 
 // Column returns the name of a column of x.
 func (s Scene) Column(j int) string {
-	if len(s.Spaces) > 0 {
-		for _, v := range s.Spaces {
-			if v.Fitted == nil {
-				continue
-			}
-			if names := prepare.ByColumn(v.Fitted.Scaling).Outputs(); j < len(names) {
-				return names[j]
-			}
-			break
+	if f := s.First(); f != nil {
+		if names := prepare.ByColumn(f.Scaling).Outputs(); j < len(names) {
+			return names[j]
 		}
 	}
 	return FeatureName(s.Data, j)
+}
+
+// First returns the first model, nil for none.
+func (s Scene) First() *catalog.Fitted {
+	for _, v := range s.Spaces {
+		if v.Fitted != nil {
+			return v.Fitted
+		}
+	}
+	return nil
 }
 
 // Input names what to read: points, the links between them, if any, and how to scale the points
@@ -360,22 +364,30 @@ func LabelCurve(v Space, labels []string, seed uint64) (view.Series, error) {
 // LinkCurve returns the ROC curve of the distance of links as a test of "must". There are links of
 // both kinds.
 func LinkCurve(v Space, set *links.Set) (view.Series, error) {
-	var list []pair
-	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
-		list = append(list, pairOf(v, l.I, l.J, l.Sign == links.Must))
-	}
-	return curve(v.Name, list)
+	return curve(v.Name, linked(v, set))
 }
 
 // LinkAUC is the probability that a must-link is shorter than a cannot-link.
 func LinkAUC(v Space, set *links.Set) (float64, error) {
-	var lengths []float64
-	var must []bool
+	return area(linked(v, set))
+}
+
+// linked returns the pairs of links.
+func linked(v Space, set *links.Set) (list []pair) {
 	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
-		lengths = append(lengths, -points.SquaredDistance(v.Y.Row(l.I), v.Y.Row(l.J)))
-		must = append(must, l.Sign == links.Must)
+		list = append(list, pairOf(v, l.I, l.J, l.Sign == links.Must))
 	}
-	return score.AUC(lengths, must)
+	return list
+}
+
+// area is the probability that a pair that should be near is shorter than one that should not.
+func area(list []pair) (float64, error) {
+	var lengths []float64
+	var near []bool
+	for _, p := range list {
+		lengths, near = append(lengths, -p.length), append(near, p.near)
+	}
+	return score.AUC(lengths, near)
 }
 
 // pair is a pair of rows that should be near, or far.
@@ -390,14 +402,11 @@ func pairOf(v Space, i, j int, near bool) pair {
 
 // curve returns the curve of pairs of both kinds, with its area in the name.
 func curve(name string, list []pair) (view.Series, error) {
-	var lengths []float64
-	var near []bool
 	count := map[bool]float64{}
 	for _, p := range list {
-		lengths, near = append(lengths, -p.length), append(near, p.near)
 		count[p.near]++
 	}
-	auc, err := score.AUC(lengths, near)
+	auc, err := area(list)
 	if err != nil {
 		return view.Series{}, err
 	}

@@ -27,29 +27,14 @@ import (
 
 // Data names a set of points and how to read it.
 type Data struct {
-	Path         string
-	Format       string
-	Labels       string
-	Gram         bool
-	Correction   string // of a Gram matrix that is not positive semidefinite, "" for none
-	GramDiagonal string
-	Alphabet     string
-	HeaderLabels bool
-	Features     int
-	Label, ID    string // columns of labels and ids
-	// LabelOptional means that the column of labels need not be there.
-	LabelOptional bool
-	Drop, Keep    []string // columns to leave out, or the only ones to take
-	Text          []string // columns that are texts whatever they look like
-	Numbers       []string // columns that are numbers
-	Thousands     bool     // numbers may be written as 1,234,567
-	asked         []string // COLUMN=us|eu
-	marks         map[string]dataset.Marks
-	pictures      dataset.Pictures
-	Header        string          // what the first line of CSV text is
-	Mixed         bool            // texts and missing cells are accepted
-	model         *catalog.Fitted // that the points are for, or nil
-	Share         int             // the points may take 1/share of the memory limit; 0 is all of it
+	Path string
+	// ReadOptions are those that flags say; [Data.Options] adds the others.
+	dataset.ReadOptions
+	Correction string   // of a Gram matrix that is not positive semidefinite, "" for none
+	asked      []string // COLUMN=us|eu
+	pictures   dataset.Pictures
+	model      *catalog.Fitted // that the points are for, or nil
+	Share      int             // the points may take 1/share of the memory limit; 0 is all of it
 }
 
 // Flags defines the flags for reading points, -i first.
@@ -224,38 +209,16 @@ func FormatError(err error, path string) error {
 
 // Options returns the read options of the library.
 func (d *Data) Options(s *session.Session) dataset.ReadOptions {
-	var fit map[string]dataset.Marks
-	var pictures *dataset.Pictures
+	o := d.ReadOptions
+	o.Format, o.Extensions = session.FormatFor(d.Path, d.Format), session.Extensions()
+	o.MemoryLimit = int64(s.MemoryLimit) / int64(max(1, d.Share))
 	if d.model != nil {
-		fit, pictures = d.model.Marks, d.model.Pictures
+		o.FitMarks, o.Pictures = d.model.Marks, d.model.Pictures
 	}
 	if d.pictures != (dataset.Pictures{}) {
-		pictures = &d.pictures
+		o.Pictures = &d.pictures
 	}
-	return dataset.ReadOptions{
-		FitMarks:      fit,
-		Pictures:      pictures,
-		Format:        session.FormatFor(d.Path, d.Format),
-		Labels:        d.Labels,
-		HeaderLabels:  d.HeaderLabels,
-		Alphabet:      d.Alphabet,
-		Features:      d.Features,
-		Label:         d.Label,
-		LabelOptional: d.LabelOptional,
-		ID:            d.ID,
-		Drop:          d.Drop,
-		Keep:          d.Keep,
-		Text:          d.Text,
-		Numbers:       d.Numbers,
-		Thousands:     d.Thousands,
-		Marks:         d.marks,
-		Header:        d.Header,
-		Mixed:         d.Mixed,
-		Gram:          d.Gram,
-		GramDiagonal:  d.GramDiagonal,
-		MemoryLimit:   int64(s.MemoryLimit) / int64(max(1, d.Share)),
-		Extensions:    session.Extensions(),
-	}
+	return o
 }
 
 // Shape describes a set of points for a summary.
@@ -479,10 +442,10 @@ func (d *Data) parseMarks() error {
 		if !ok || column == "" || !dataset.Marks(marks).Valid() {
 			return &fault.ParamError{Param: "--number", Value: text, Want: "COLUMN=us or COLUMN=eu"}
 		}
-		if d.marks == nil {
-			d.marks = map[string]dataset.Marks{}
+		if d.Marks == nil {
+			d.Marks = map[string]dataset.Marks{}
 		}
-		d.marks[column] = dataset.Marks(marks)
+		d.Marks[column] = dataset.Marks(marks)
 	}
 	return nil
 }

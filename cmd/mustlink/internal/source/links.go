@@ -139,19 +139,11 @@ func WarnOfLeaks(s *session.Session, d *dataset.Data, leaks []prepare.Leak) {
 
 // without returns the flags of which each leaves a column out of the features of d.
 func without(d *dataset.Data, column string) []string {
-	name := shell(column)
+	name := usage.Quoted(column)
 	if d.Labels == nil {
 		return []string{"--label " + name, "--drop " + name}
 	}
 	return []string{"--drop " + name} // another --label would make a feature of the labels
-}
-
-// shell returns the name of a column as an argument.
-func shell(name string) string {
-	if name == "" || strings.ContainsAny(name, " \t\n\"'`$&|;<>()*?[]#~!{}\\") {
-		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
-	}
-	return name
 }
 
 // Names returns the ids for links and pairs that a command writes: nil for row numbers.

@@ -23,6 +23,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -408,4 +409,74 @@ func (d *demoCommand) nextSteps(w io.Writer, set demoSet) {
 	fmt.Fprintf(w, "  mustlink links make -i %s --pairs 150 -o links.csv\n", training)
 	fmt.Fprintf(w, "  mustlink fit -i %s -c links.csv -o model.mlk\n", training)
 	fmt.Fprintf(w, "  mustlink cluster model.mlk -i %s -n 2 -o clusters.csv\n", heldOut)
+}
+
+type peopleCommand struct {
+	*session.Session
+	records int
+	seed    uint64
+	out     string
+}
+
+func newPeople(s *session.Session) *cobra.Command {
+	p := &peopleCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "people -o DATA",
+		Short: "generate records of people, some of them several times, to try 'mustlink entities' on",
+		Long: `Write a CSV of records of people from three sources, with typing errors, initials, former addresses,
+gaps, and relatives at one address. The column person is the truth: a person has one to three records, at most
+one a source.`,
+		Example: "  mustlink demo people --records 10000 -o people.csv",
+		Args:    usage.Positional(0, 0, ""),
+		RunE: s.Checked(func(check *session.Checks, _ []string) { check.Output("-o, --output", p.out) },
+			p.run),
+	}
+	f := usage.FlagsOf(cmd)
+	f.Int(&p.records, "records", 10000, "number of records", usage.Range(">= 2, <= 10000000"))
+	f.Seed(&p.seed)
+	f.String(&p.out, "output,o", "", "the file of `DATA` to write; - for standard output")
+	f.Required("output")
+	return cmd
+}
+
+// peopleReport is the result of `mustlink demo people`.
+type peopleReport struct {
+	Records int    `json:"records"`
+	People  int    `json:"people"`
+	Output  string `json:"output"`
+}
+
+func (r peopleReport) text(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s of %d people\n", r.Output, session.Plural(r.Records, "record"), r.People)
+}
+
+func (p *peopleCommand) run(ctx context.Context, _ []string) error {
+	d, err := dataset.People(p.records, p.seed)
+	if err != nil {
+		return err
+	}
+	columns := d.Points.(*points.Mixed).Columns
+	row := make([]string, len(columns)+2)
+	err = dataset.WriteTable(p.out, slices.Concat([]string{"id"}, d.Features, []string{"person"}),
+		func(yield func([]string, error) bool) {
+			for i, id := range d.IDs {
+				row[0], row[len(row)-1] = id, d.Labels[i]
+				for c := range columns {
+					row[c+1] = ""
+					if code := columns[c].Codes[i]; code >= 0 {
+						row[c+1] = columns[c].Levels[code]
+					}
+				}
+				if !yield(row, ctx.Err()) {
+					return
+				}
+			}
+		}, p.WritingText())
+	if err != nil {
+		return err
+	}
+	people := slices.Clone(d.Labels)
+	slices.Sort(people)
+	r := peopleReport{p.records, len(slices.Compact(people)), p.out}
+	return p.Summarize(p.out, r, r.text)
 }

@@ -23,13 +23,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/topics"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -353,15 +353,6 @@ func newServer(page http.Handler) *http.Server {
 		ErrorLog: log.New(io.Discard, "", 0)}
 }
 
-// empty are no links between n rows.
-func empty(n int) *links.Set {
-	set, err := links.New(n, nil)
-	if err != nil {
-		panic(err) // nothing is wrong with no links
-	}
-	return set
-}
-
 // look chooses what people see of rows, and takes the column of pictures out of the data.
 func (c *labelCommand) look(d *dataset.Data, o *label.Options) error {
 	all := label.ColumnsOf(d)
@@ -497,16 +488,12 @@ func (c *labelCommand) learnFrom(ctx context.Context, d *dataset.Data, o *label.
 		return err
 	}
 	// Sequences, and rows by their inner products, have principal coordinates.
-	learner, err := catalog.New("kpca", catalog.Config{Seed: c.seed})
+	m, err := mustlink.Fit(ctx, o.Table, nil, mustlink.Method("kpca"), mustlink.Unprepared(),
+		mustlink.Seed(c.seed), mustlink.Engine(o.Engine))
 	if err != nil {
 		return err
 	}
-	x := o.Table.Data().Points
-	m, err := learner.Fit(ctx, o.Engine, x, empty(x.Len()))
-	if err != nil {
-		return fault.InFile(err, d.Name)
-	}
-	o.Coordinates, err = m.Embed(ctx, o.Engine, x)
+	o.Coordinates, err = m.Record().Model.Embed(ctx, o.Engine, o.Table.Data().Points)
 	return fault.InFile(err, d.Name)
 }
 

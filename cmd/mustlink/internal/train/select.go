@@ -31,20 +31,14 @@ type selectCommand struct {
 	kernels   []string
 	grid      []string
 	trials    int
-	criterion string
-	folds     int
-	clusters  int
-	halving   bool
 	incumbent string
-	margin    float64
-	state     string
 	report    string
 
 	options selection.Options // that the flags make
 }
 
 func newSelect(s *session.Session) *cobra.Command {
-	c := &selectCommand{training: training{Session: s}}
+	c := &selectCommand{training: training{Session: s}, options: selection.DefaultOptions()}
 	cmd := &cobra.Command{
 		Use:   "select -i DATA (-c LINKS | --links-from-labels N) -o MODEL",
 		Short: "choose method, kernel and parameters by held-out links",
@@ -75,7 +69,7 @@ is partly luck. By default it is blend. One that is not clearly better than the 
 		Args: usage.Positional(0, 0, ""),
 		RunE: s.Checked(c.check, c.run),
 	}
-	f := usage.FlagsOf(cmd)
+	f, o := usage.FlagsOf(cmd), &c.options
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
@@ -89,22 +83,22 @@ is partly luck. By default it is blend. One that is not clearly better than the 
 			"scale; repeatable")
 	f.Int(&c.trials, "trials", 0, "number of candidates to try, drawn at random (default all)",
 		usage.Range(">= 1"))
-	f.String(&c.criterion, "criterion", "",
+	f.String((*string)(&o.Criterion), "criterion", "",
 		"how models are scored: "+strings.Join(selection.Criteria(),
 			", ")+" (default combined with -n, ranking without)")
-	f.Int(&c.folds, "folds", selection.DefaultOptions().Folds,
+	f.Int(&o.Folds, "folds", o.Folds,
 		"number of parts of the links, each held out once")
-	f.Int(&c.clusters, "clusters,n", 0,
+	f.Int(&o.Clusters, "clusters,n", 0,
 		"number of clusters that the metric is for; for the criteria agreement, combined and stability")
-	f.Bool(&c.halving, "halving", selection.DefaultOptions().Halving,
+	f.Bool(&o.Halving, "halving", o.Halving,
 		"drop losers early: score fewer and fewer candidates on more and more folds")
 	f.String(&c.incumbent, "incumbent", "",
 		"the `CANDIDATE` to keep unless another is clearly better, as the table writes it: a method, "+
 			"name=value … (default blend, if it is among the candidates)")
-	f.Float(&c.margin, "margin", selection.DefaultOptions().Margin,
+	f.Float(&o.Margin, "margin", o.Margin,
 		"number of standard errors by which another candidate must beat the --incumbent; 0: the best one "+
 			"is taken")
-	f.String(&c.state, "state", "", "`FILE` for finished fits, from which an interrupted run resumes")
+	f.String(&o.State, "state", "", "`FILE` for finished fits, from which an interrupted run resumes")
 	f.String(&c.report, "report", "", "a .json `FILE` for all trials")
 	c.preparing.Flags(cmd, "")
 	c.endFlags(cmd)
@@ -179,12 +173,10 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 // check finds mistakes that do not require the data.
 func (c *selectCommand) check(check *session.Checks, _ []string) {
 	o := &c.options
-	*o = selection.DefaultOptions()
-	if c.criterion == "" {
-		c.criterion = string(selection.DefaultCriterion(c.clusters))
+	o.Seed = c.seed
+	if o.Criterion == "" {
+		o.Criterion = selection.DefaultCriterion(o.Clusters)
 	}
-	o.Criterion, o.Folds, o.Clusters, o.Halving, o.Seed, o.State = selection.Criterion(c.criterion), c.folds,
-		c.clusters, c.halving, c.seed, c.state
 	check.Refuse(c.fromLabels == allLabels,
 		"--links-from-labels is %q: want a number, all links would leave nothing to hold out", c.fromLabels)
 	check.Do(func() (err error) {
@@ -199,7 +191,7 @@ func (c *selectCommand) check(check *session.Checks, _ []string) {
 	c.preparing.Check(check, false, &c.data)
 	c.data.Check(check)
 	c.links.Check(check)
-	check.State(c.state)
+	check.State(o.State)
 	if c.report != "" && !session.HasEnding(c.report, "json") {
 		check.Do(func() error {
 			return &fault.ParamError{Param: "--report", Value: c.report, Want: "a name that ends in .json"}
@@ -235,7 +227,6 @@ func (c *selectCommand) candidates() ([]selection.Candidate, error) {
 // keep sets the incumbent, which is always a candidate.
 func (c *selectCommand) keep(cmd *cobra.Command) error {
 	o := &c.options
-	o.Margin = c.margin
 	if c.incumbent == "" {
 		o.Incumbent = selection.FirstChoice(o.Candidates)
 		if o.Incumbent == nil && cmd.Flags().Changed("margin") {

@@ -68,7 +68,7 @@ contradicts the links so far is refused; the message names those links, and the 
   mustlink suggest -i data.csv --standardize -c links.csv --interactive --classes 3
   mustlink suggest model.mlk -i data.csv --near 0.8 -n 300 -o ask.csv`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
-		RunE: s.Checked(c.check, c.run),
+		RunE: metric.Checked(s, c.check, c.run),
 	}
 	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
@@ -101,11 +101,7 @@ func (r *suggestReport) text(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s to ask\n", r.Output, session.Plural(r.Pairs, "pair"))
 }
 
-func (c *suggestCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, c.Session, args...)
-	if err != nil {
-		return err
-	}
+func (c *suggestCommand) run(ctx context.Context, m *metric.Metric, _ []string) error {
 	data, err := m.Read(ctx, &c.data)
 	if err != nil {
 		return err

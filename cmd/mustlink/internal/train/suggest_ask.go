@@ -66,7 +66,7 @@ func (c *suggestCommand) ask(ctx context.Context, d *dataset.Data,
 	if q.file, err = openAppender(c.links.Path, q.name); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, q.file.close()) }()
+	defer func() { err = errors.Join(err, q.file.file.Close()) }()
 	if err := q.run(ctx); err != nil {
 		return err
 	}
@@ -297,8 +297,6 @@ func (l *linkAppender) write(rows [][]string) error {
 	l.lines += len(rows)
 	return l.file.Sync()
 }
-
-func (l *linkAppender) close() error { return l.file.Close() }
 
 // sideBySide shows two rows of data for a person to compare.
 type sideBySide struct {
