@@ -14,13 +14,14 @@ import (
 
 // Split takes the numbers out of a page of results: short is the page for readers, and numbers a
 // CSV file that the page links to by name. The file has every number of the page, and what nobody
-// reads in a page: tables by data set, the numbers behind claims, what was tried, the defaults of
-// methods, and the build. A page whose numbers do not fit into one table keeps a summary.
+// reads in a page: tables by data set, the numbers behind claims and comparisons, the whole set-up,
+// what was tried, the defaults of methods, and the build. A page whose numbers do not fit into one
+// table keeps a summary, and the first sentences of the set-up.
 //
 // Each line of the file is about one cell: its table, row and column, the value, what follows ±
 // (the page says whether it is a standard deviation), the ends of an interval in brackets, the
 // printed number with its standard deviation, the difference in standard deviations, and the
-// verdict. The tables claims, tried, defaults and run hold text.
+// verdict. The tables claims, comparisons, set-up, tried, defaults and run hold text.
 func Split(page, name, picture string) (short string, numbers []byte, err error) {
 	s := splitter{}
 	lines := strings.Split(strings.TrimRight(page, "\n"), "\n")
@@ -40,7 +41,7 @@ func Split(page, name, picture string) (short string, numbers []byte, err error)
 	if len(s.rows) == 0 {
 		return page, nil, nil
 	}
-	link := fmt.Sprintf("[All numbers as CSV](%s), with build and date.", name)
+	link := fmt.Sprintf("[All numbers as CSV](%s), with the whole set-up, build and date.", name)
 	if picture != "" {
 		link += fmt.Sprintf("\n\n![%s](%s)", strings.TrimSuffix(name, ".csv"), picture)
 	}
@@ -97,12 +98,14 @@ type splitter struct {
 	halves  []string // what the parts of a cell "a / b" are
 	listing bool     // lines are defaults of methods
 	kept    bool     // a table stayed on the page
+	setup   int      // words of the set-up on the page
 }
 
 const (
 	triedHeading  = "Where our numbers differ, and what was tried"
 	otherHeading  = "Differences from the paper"
 	claimsHeading = "What the paper says"
+	setupHeading  = "Set-up"
 	madeHeading   = "Made with"
 	defaultsLine  = "- Every method runs with its defaults, on one thread:"
 )
@@ -110,6 +113,7 @@ const (
 var (
 	parts    = regexp.MustCompile(`[a-z -]*[a-z](?: / [a-z -]*[a-z])+`)
 	defaults = regexp.MustCompile(`^- ([a-z]+): (.*)\.$`)
+	sentence = regexp.MustCompile(`\. ["(A-Z\x60a-z]`)
 )
 
 func (s *splitter) text(line string) {
@@ -143,12 +147,33 @@ func (s *splitter) text(line string) {
 		s.add(map[string]string{triedHeading: "tried", otherHeading: "differences"}[s.heading], "", "",
 			unescape(item))
 		return
+	case s.heading == "Comparisons" && strings.Contains(item, " ± "):
+		s.add("comparisons", "", "", unescape(item))
+		return
+	case s.heading == setupHeading && listed:
+		s.add("set-up", "", "", unescape(item))
+		s.brief(item)
+		return
 	case s.heading == madeHeading && listed:
 		name, said, _ := strings.Cut(item, ": ")
 		s.add("run", "", strings.ToLower(name), unescape(said))
 		return
 	}
 	s.out = append(s.out, line)
+}
+
+// brief puts the first sentence of an item of the set-up on the page while there is room, and that
+// about the measure.
+func (s *splitter) brief(item string) {
+	const room = 60 // words
+	if at := sentence.FindStringIndex(item); at != nil {
+		item = item[:at[0]+1]
+	}
+	length := len(strings.Fields(item))
+	if length < room && s.setup < room || strings.HasPrefix(item, "Measure") {
+		s.setup += length
+		s.out = append(s.out, "- "+item)
+	}
 }
 
 // bySet reports whether the section goes to the file.
@@ -163,8 +188,9 @@ func (s *splitter) add(cells ...string) {
 const (
 	longest = 27  // rows of a table that stays
 	words   = 800 // its words
-	fewer   = 450 // its words if rows are data sets and columns systems
+	fewer   = 250 // its words if rows are data sets and columns systems, or printed numbers
 	second  = 10  // rows of a table after the first
+	wide    = 600 // words of a table whose columns of training rows go
 )
 
 func (s *splitter) table(lines []string) {
@@ -175,7 +201,8 @@ func (s *splitter) table(lines []string) {
 	}
 	length := len(strings.Fields(strings.Join(lines, " ")))
 	ofSets := head[0] == "column"
-	moved := len(body) > longest || length > words || ofSets && length > fewer ||
+	records := head[len(head)-1] == "verdict"
+	moved := len(body) > longest || length > words || (ofSets || records) && length > fewer ||
 		s.kept && len(body) >= second || s.bySet()
 	switch {
 	case s.heading == claimsHeading:
@@ -187,7 +214,7 @@ func (s *splitter) table(lines []string) {
 			s.out = append(s.out, strings.Join(raw[:2], " | ")+" |")
 		}
 		return
-	case head[len(head)-1] == "verdict":
+	case records:
 		s.records(head, body)
 		if moved {
 			lines = summary(head, body)
@@ -199,9 +226,27 @@ func (s *splitter) table(lines []string) {
 		}
 		if moved {
 			lines = means(head, body)
+		} else if length > wide {
+			lines = heldOut(lines)
 		}
 	}
 	s.kept, s.out = true, append(s.out, lines...)
+}
+
+// heldOut returns a table without the columns of training rows.
+func heldOut(lines []string) []string {
+	names := strings.Split(lines[0], " | ")
+	var out []string
+	for _, line := range lines {
+		var kept []string
+		for j, cell := range strings.Split(line, " | ") {
+			if !strings.HasSuffix(names[j], ", training") {
+				kept = append(kept, cell)
+			}
+		}
+		out = append(out, strings.Join(kept, " | "))
+	}
+	return out
 }
 
 // records writes a table with one printed number a line.

@@ -19,7 +19,9 @@ func tall(n int) string {
 	b.WriteString("\n## By data set\n\nHere training rows / held-out rows.\n\n| set | blend |\n| --- | ---: |\n" +
 		"| iris | 0.7 / 0.6 |\n\n## What the paper says\n\n| claim | here | numbers |\n| --- | --- | --- |\n" +
 		"| it \\| wins | mixed | 7 of 9 |\n\n## Set-up\n\n- Every method runs with its defaults, on one thread:\n" +
-		"- gml: kernel rbf:sigma=2, dims 25.\n- Links: some.\n\n" +
+		"- gml: kernel rbf:sigma=2, dims 25.\n- Links: some. Drawn again.\n" + strings.Repeat("- Long: "+
+		strings.Repeat("word ", 30)+"end.\n", 3) + "- Measure: J.\n\n## Comparisons\n\n- Ahead on 2 of 3.\n" +
+		"- iris +0.1 ± 0.05.\n\n" +
 		"## Where our numbers differ, and what was tried\n\n- One start: 0.31.\n\n## Made with\n\n" +
 		"    bench t\n\n- Build: today's\n")
 	return b.String()
@@ -34,15 +36,19 @@ func TestSplit(t *testing.T) {
 	}
 	for _, want := range []string{"[All numbers as CSV](t.csv)", "![t](t.svg)",
 		"| a\\_b | 30 | 0 | 30 | 0 | 0.01",
-		"| it \\| wins | mixed |\n", "thread; the CSV lists them.\n- Links: some.\n", "    bench t\n"} {
+		"| it \\| wins | mixed |\n", "thread; the CSV lists them.\n- Links: some.\n- Long: ",
+		"end.\n- Measure: J.\n\n## Comparisons\n\n- Ahead on 2 of 3.\n\n", "    bench t\n"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("page without %q:\n%s", want, page)
 		}
 	}
-	for _, gone := range []string{"set 3", "7 of 9", "One start", "today", "gml", "| iris"} {
+	for _, gone := range []string{"set 3", "7 of 9", "One start", "today", "gml", "| iris", "Drawn", "± 0.05"} {
 		if strings.Contains(page, gone) {
 			t.Errorf("page still has %q:\n%s", gone, page)
 		}
+	}
+	if strings.Count(page, "- Long: ") != 2 {
+		t.Errorf("the set-up has no end on the page:\n%s", page)
 	}
 	lines, err := Numbers(text)
 	if err != nil {
@@ -55,6 +61,8 @@ func TestSplit(t *testing.T) {
 		{Table: "By data set", Row: "iris", Column: "blend, held-out rows", Value: "0.6"},
 		{Table: "claims", Row: "it | wins", Value: "7 of 9", Verdict: "mixed"},
 		{Table: "defaults", Row: "gml", Column: "kernel", Value: "rbf:sigma=2"},
+		{Table: "set-up", Value: "Links: some. Drawn again."},
+		{Table: "comparisons", Value: "iris +0.1 ± 0.05."},
 		{Table: "tried", Value: "One start: 0.31."},
 		{Table: "run", Column: "build", Value: "today's"},
 	} {
@@ -74,6 +82,17 @@ func TestSplitKeeps(t *testing.T) {
 	const words = "# Words\n\nNo table.\n"
 	if page, text, err := Split(words, "w.csv", ""); page != words || text != nil || err != nil {
 		t.Errorf("%q, %q, error %v", page, text, err)
+	}
+}
+
+// TestSplitWide: a wide table loses its columns of training rows, and the file keeps them.
+func TestSplitWide(t *testing.T) {
+	page := "# W\n\nWide.\n\n| system | J, training | J, held-out |\n| --- | ---: | ---: |\n" +
+		strings.Repeat("| "+strings.Repeat("s ", 20)+"| 0.75 | 0.25 |\n", 26)
+	short, text, err := Split(page, "w.csv", "")
+	if err != nil || strings.Contains(short, "0.75") || !strings.Contains(short, "| 0.25 |\n") ||
+		!strings.Contains(string(text), ",0.75,") {
+		t.Errorf("error %v, page\n%s\nnumbers\n%s", err, short, text)
 	}
 }
 

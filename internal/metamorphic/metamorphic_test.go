@@ -71,7 +71,7 @@ func exceptionOf(method, relation string) int {
 	return 0
 }
 
-// The cells of the table; exceptions have their number.
+// The cells of the file; exceptions have their number.
 const (
 	same     = "="
 	refused  = "e"
@@ -82,18 +82,17 @@ const (
 
 // long are the methods whose precise fits take longest. Unless all draws are asked for, each of
 // them is asked about a third of the relations, another one than the other two, and the rest of its
-// line is taken from the table of the page.
+// lines is taken from the file.
 var long = []string{"scml", "mlkr", "npk"}
 
 // TestMetamorphic changes a problem in all ways, for all methods, and compares the answers. It also
-// checks that the table of docs/results/unchanged.md is what it found; -update writes it, and needs
-// all.
+// checks that docs/results/unchanged.csv is what it found; -update writes it, and needs all.
 func TestMetamorphic(t *testing.T) {
 	list, methods := relations(t), racetest.Part(catalog.Methods())
 	if testing.Short() {
 		methods = slices.DeleteFunc(methods, func(m catalog.Method) bool { return m.Baseline })
 	}
-	var rows []string
+	rows, names := map[string][]string{}, []string{}
 	used := map[string]bool{}
 	for _, method := range methods {
 		t.Run(method.Name, func(t *testing.T) {
@@ -110,7 +109,7 @@ func TestMetamorphic(t *testing.T) {
 					t.Errorf("%s: another answer, and no notice", list[k].name)
 				}
 			}
-			rows = append(rows, "| "+method.Name+" | "+strings.Join(cells, " | ")+" |")
+			rows[method.Name], names = cells, append(names, method.Name)
 		})
 	}
 	if len(rows) < len(catalog.Methods()) {
@@ -121,7 +120,7 @@ func TestMetamorphic(t *testing.T) {
 			t.Errorf("the exception of %v is not needed: %s", e.methods, e.why)
 		}
 	}
-	checkPage(t, page(list, rows))
+	checkPage(t, numbers(t, list, rows, names))
 }
 
 // outcomes returns a cell for each relation.
