@@ -36,8 +36,9 @@ func fillPage(path, part, text string, write func(path, text string) error) erro
 	return write(path, filled)
 }
 
-// writeOn replaces a part of the page by the text and the picture; the picture goes to the folder
-// of pictures next to the page.
+// writeOn replaces a part of the page by the text without its long tables and the picture. The
+// numbers go to a file of the part's name next to the page, and the picture to the folder of pictures
+// there.
 func (p product) writeOn(a *app, path, part string) error {
 	panels, err := p.panels()
 	if err != nil {
@@ -54,7 +55,15 @@ func (p product) writeOn(a *app, path, part string) error {
 		}
 		p.text += fmt.Sprintf("\n![%s](%s/%s.svg)\n", part, pictures, part)
 	}
-	return fillPage(path, part, p.text, a.WriteText)
+	numbers := docpage.NumbersName(filepath.Join(filepath.Dir(path), part))
+	short, text, err := docpage.SplitPart(p.text, filepath.Base(numbers))
+	if err != nil {
+		return err
+	}
+	if err := a.WriteText(numbers, string(text)); err != nil {
+		return err
+	}
+	return fillPage(path, part, short, a.WriteText)
 }
 
 // writeWith replaces a part of a page, if there is one, and writes the output. What is on the page

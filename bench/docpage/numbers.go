@@ -23,7 +23,15 @@ import (
 // printed number with its standard deviation, the difference in standard deviations, and the
 // verdict. The tables claims, comparisons, set-up, tried, defaults and run hold text.
 func Split(page, name, picture string) (short string, numbers []byte, err error) {
-	s := splitter{}
+	return split(page, name, picture, splitter{})
+}
+
+// SplitPart does the same with a part of a page, which keeps only tables of a few rows.
+func SplitPart(part, name string) (short string, numbers []byte, err error) {
+	return split(part, name, "", splitter{kept: true})
+}
+
+func split(page, name, picture string, s splitter) (short string, numbers []byte, err error) {
 	lines := strings.Split(strings.TrimRight(page, "\n"), "\n")
 	for i := 0; i < len(lines); {
 		if !strings.HasPrefix(lines[i], "|") {

@@ -96,6 +96,22 @@ func TestSplitWide(t *testing.T) {
 	}
 }
 
+// TestSplitPart: of the tables of a part, those of a few rows stay.
+func TestSplitPart(t *testing.T) {
+	part := func(rows int) string {
+		return "One machine.\n\n- default: go1.26.\n\n| method | takes |\n| --- | ---: |\n" +
+			strings.Repeat("| rca | 0.5 |\n", rows)
+	}
+	if short, text, err := SplitPart(part(9), "p.csv"); err != nil || !strings.Contains(short, "| rca | 0.5 |") ||
+		!strings.Contains(string(text), ",rca,takes,0.5,") {
+		t.Errorf("%s\n%s, error %v", short, text, err)
+	}
+	if short, _, err := SplitPart(part(10), "p.csv"); err != nil || strings.Contains(short, "rca") ||
+		!strings.Contains(short, "(p.csv)") {
+		t.Errorf("%s, error %v", short, err)
+	}
+}
+
 // TestCells: escaped bars do not end a cell.
 func TestCells(t *testing.T) {
 	if got := Cells("| a \\| b | c\\_d |"); !slices.Equal(got, []string{"a | b", "c_d"}) {

@@ -233,12 +233,12 @@ func TestDefaults(t *testing.T) {
 	}
 	listed := 0
 	for name, numbers := range readResults(t) {
-		page := readPage(t, docs+"results/"+name+".md")
 		for key, then := range numbers {
 			if key[0] != "defaults" {
 				continue
 			}
 			listed++
+			page := readPage(t, docs+"results/"+name+".md")
 			said := key[1] + ": " + key[2] + " " + then + " then, "
 			if now[[2]string{key[1], key[2]}] != then && !strings.Contains(page, said) {
 				t.Errorf("docs/results/%s.md does not say %q%q now", name, said,
