@@ -81,32 +81,20 @@ def report(results: dict[str, dict[str, str]]) -> str:
         lines.append(f"| {title} | " + " | ".join(str(sum(v == what for v in of.values())) for what in ("passed", "failed", "skipped")) + " |")
     ran = [v for v in everything.values() if v != "skipped"]
     lines += ["", f"{100 * sum(v == 'passed' for v in ran) / len(ran):.1f} % of the tests that ran pass.", ""]
-    lines += ["By what the name of a test names; tests of several methods count for each:", "", "| method | passed | failed | of these, for private functions |", "| --- | ---: | ---: | ---: |"]
-    for method in METHODS:
-        of = {name: v for name, v in everything.items() if method.lower() in name.lower().split("::", 1)[1]}
-        private = sum(v == "failed" and (reason(name) or ("",))[0] == "private" for name, v in of.items())
-        lines.append(f"| {method} | {list(of.values()).count('passed')} | {list(of.values()).count('failed')} | {private} |")
-    lines += ["", "## Failures by reason", "", "| reason | tests |", "| --- | ---: |"]
+    lines += ["## Failures by reason", "", "| reason | tests |", "| --- | ---: |"]
     failed = [(name, *(reason(name) or ("", "not listed"))) for name, v in everything.items() if v == "failed"]
     lines += [f"| {text} | {sum(kind == k for _, k, _ in failed)} |" for kind, text in CLASSES.items()]
-    lines += ["", "## Failures", ""]
-    for text in dict.fromkeys(text for _, _, text in failed):
-        names = [f"`{name.split('/', 1)[1]}`" for name, _, t in failed if t == text]
-        shown = ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]} ({len(names)} tests)"
-        lines.append(f"- {shown}: {text}.")
     return "\n".join(lines) + "\n"
 
-
-METHODS = "RCA ITML LMNN NCA MMC LSML SDML SCML MLKR LFDA Covariance".split()
 
 PAGE = """# metric-learn's own tests
 
 `make test-metric-learn METRIC_LEARN=CHECKOUT` writes this page. It runs the tests of a checkout of
 metric-learn (0.7, commit dc7e449) against
 [mustlink.compat.metric_learn](../bindings.md#coming-from-metric-learn), whose modules take the
-place of theirs. Two things that only tests import are added: the module `sklearn_shims`, and the
-name of a private function, which raises. The tests are as they are, and all run. Skipped ones skip
-themselves: they are about the package skggm.
+place of theirs. The tests are unchanged; only the module `sklearn_shims` and the name of a private
+function, which raises, are added. Skipped tests skip themselves, since they need the package skggm.
+[reasons.py](../../cmd/libmustlink/python/suite/reasons.py) explains every failure.
 """
 
 if __name__ == "__main__":
