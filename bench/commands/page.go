@@ -37,8 +37,8 @@ func fillPage(path, part, text string, write func(path, text string) error) erro
 }
 
 // writeOn replaces a part of the page by the text without its long tables and the picture. The
-// numbers go to a file of the part's name next to the page, and the picture to the folder of pictures
-// there.
+// numbers go to a file of the part's name next to the page, and the picture to the folder of
+// pictures there.
 func (p product) writeOn(a *app, path, part string) error {
 	panels, err := p.panels()
 	if err != nil {

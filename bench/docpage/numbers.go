@@ -419,6 +419,9 @@ func means(head []string, body [][]string) []string {
 		}
 	}
 	title := "| system | mean of " + strings.Join(names, " | mean of ") + " |"
+	if len(names) == len(body) {
+		title = strings.ReplaceAll(title, " mean of ", " ")
+	}
 	if len(names) == 1 {
 		title = fmt.Sprintf("| system | mean over the %d rows of the CSV |", len(body))
 	}

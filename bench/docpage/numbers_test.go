@@ -19,8 +19,8 @@ func tall(n int) string {
 	b.WriteString("\n## By data set\n\nHere training rows / held-out rows.\n\n| set | blend |\n| --- | ---: |\n" +
 		"| iris | 0.7 / 0.6 |\n\n## What the paper says\n\n| claim | here | numbers |\n| --- | --- | --- |\n" +
 		"| it \\| wins | mixed | 7 of 9 |\n\n## Set-up\n\n- Every method runs with its defaults, on one thread:\n" +
-		"- gml: kernel rbf:sigma=2, dims 25.\n- Links: some. Drawn again.\n" + strings.Repeat("- Long: "+
-		strings.Repeat("word ", 30)+"end.\n", 3) + "- Measure: J.\n\n## Comparisons\n\n- Ahead on 2 of 3.\n" +
+		"- gml: kernel rbf:sigma=2, dims 25.\n- Links: some. Drawn again.\n" +
+		strings.Repeat("- Long: "+strings.Repeat("word ", 30)+"end.\n", 3) + "- Measure: J.\n\n## Comparisons\n\n- Ahead on 2 of 3.\n" +
 		"- iris +0.1 ± 0.05.\n\n" +
 		"## Where our numbers differ, and what was tried\n\n- One start: 0.31.\n\n## Made with\n\n" +
 		"    bench t\n\n- Build: today's\n")
@@ -42,7 +42,8 @@ func TestSplit(t *testing.T) {
 			t.Errorf("page without %q:\n%s", want, page)
 		}
 	}
-	for _, gone := range []string{"set 3", "7 of 9", "One start", "today", "gml", "| iris", "Drawn", "± 0.05"} {
+	for _, gone := range []string{"set 3", "7 of 9", "One start", "today", "gml", "| iris", "Drawn",
+		"± 0.05"} {
 		if strings.Contains(page, gone) {
 			t.Errorf("page still has %q:\n%s", gone, page)
 		}
@@ -102,8 +103,8 @@ func TestSplitPart(t *testing.T) {
 		return "One machine.\n\n- default: go1.26.\n\n| method | takes |\n| --- | ---: |\n" +
 			strings.Repeat("| rca | 0.5 |\n", rows)
 	}
-	if short, text, err := SplitPart(part(9), "p.csv"); err != nil || !strings.Contains(short, "| rca | 0.5 |") ||
-		!strings.Contains(string(text), ",rca,takes,0.5,") {
+	if short, text, err := SplitPart(part(9), "p.csv"); err != nil ||
+		!strings.Contains(short, "| rca | 0.5 |") || !strings.Contains(string(text), ",rca,takes,0.5,") {
 		t.Errorf("%s\n%s, error %v", short, text, err)
 	}
 	if short, _, err := SplitPart(part(10), "p.csv"); err != nil || strings.Contains(short, "rca") ||

@@ -43,7 +43,7 @@ func page() string {
 	return b.String()
 }
 
-// checkPage compares the file, and the part of the page, with those that were found, or writes them.
+// checkPage compares the file and the part of the page with those that were found, or writes them.
 func checkPage(t *testing.T, found string) {
 	text := read(t, path)
 	before, rest, there := strings.Cut(text, begin)
