@@ -13,6 +13,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/blend"
+	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/algorithms/calibration"
 	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/blas/backends"
@@ -187,11 +188,12 @@ func (f *Fitted) Updating() string {
 	case !ok || linker.Links() == nil:
 		return ""
 	}
-	text := "learns more links between these rows, which it "
+	text := "learns more links between these rows, which it stores"
 	if f.Rows() == nil {
-		text += "reads again"
-	} else {
-		text += "stores"
+		text = "learns more links between these rows, which it reads again"
+		if f.Model.Method() == kbeta.Method {
+			text = "learns more links between its landmarks, and reads these rows again"
+		}
 	}
 	if f.Model.Method() == blend.Method {
 		text += ", in the time of a fit"
@@ -199,12 +201,16 @@ func (f *Fitted) Updating() string {
 	return text
 }
 
-// CheckUpdate returns an error for a model that was stored in single precision: the equations on
-// which an update relies no longer hold up to rounding.
+// CheckUpdate returns the error of an [algorithms.UpdateChecker], or that for a model that was
+// stored in single precision: the equations on which an update relies no longer hold up to
+// rounding.
 func (f *Fitted) CheckUpdate() error {
 	if f.Single {
 		return &fault.ParamError{Param: "precision of the model", Value: model.Single,
 			Want: "double for an update (fit it again, or store it in double precision)"}
+	}
+	if m, ok := f.Model.(algorithms.UpdateChecker); ok {
+		return m.CheckUpdate()
 	}
 	return nil
 }

@@ -115,6 +115,11 @@ func TestBadUpdate(t *testing.T) {
 		"fit -q -m krca -i data.csv -c links.csv -k linear -p form=spectral -o spectral.mlk")
 	commandtest.RunOK(t, dir, "gram model.mlk -i data.csv -q -o gram.csv")
 	commandtest.RunOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p form=cholesky -o gram.mlk")
+	for _, name := range []string{"spectral.mlk", "gram.mlk"} {
+		if text := commandtest.RunOK(t, dir, "inspect "+name).Stdout; !strings.Contains(text, "need a new fit") {
+			t.Errorf("%s refuses updates, but inspect says\n%s", name, text)
+		}
+	}
 	before := clitest.Names(t, dir)
 	for _, c := range []struct {
 		line  string
