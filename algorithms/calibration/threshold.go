@@ -149,6 +149,32 @@ func (c *Calibration) Joining(precision float64) (Threshold, error) {
 	return c.Threshold(precision)
 }
 
+// Choose returns c for pairs of which a share matches (see [Calibration.WithShare]; 0 leaves c as it
+// is), and the distance of a threshold: that of a precision > 0, of a recall > 0, or else the given
+// one. A nil c, that of a model without a calibration, has a given distance alone: for others the
+// error is a *fault.DataError. Further errors are those of WithShare, Threshold and
+// ThresholdForRecall.
+func Choose(c *Calibration, share, precision, recall, distance float64) (*Calibration, float64, error) {
+	if c == nil && share+precision+recall != 0 {
+		return nil, 0, fault.Data("", "the model is not calibrated: want a threshold alone, or a calibrated "+
+			"model")
+	}
+	var err error
+	if share != 0 {
+		if c, err = c.WithShare(share); err != nil {
+			return nil, 0, err
+		}
+	}
+	t := Threshold{Distance: distance}
+	switch {
+	case precision != 0:
+		t, err = c.Threshold(precision)
+	case recall != 0:
+		t, err = c.ThresholdForRecall(recall)
+	}
+	return c, t.Distance, err
+}
+
 // RoundDown returns a precision with three digits, so that what a message shows is not above what
 // links support.
 func RoundDown(precision float64) float64 {

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -321,10 +320,7 @@ func (c *entitiesCommand) distinctKeys() (out []cluster.Distinct, err error) {
 				empty++
 			}
 		}
-		if empty > 0 {
-			c.Warnf("%s: column %q of --distinct has %s, which are no values: these records may be in any entity",
-				c.data.Path, name, session.Plural(empty, "empty cell"))
-		}
+		warnEmpty(c.Session, c.data.Path, name, "--distinct", empty, "these records may be in any entity")
 		out = append(out, d)
 	}
 	return out, nil
@@ -437,17 +433,10 @@ func (c *entitiesCommand) given() string {
 
 // contradiction names the files of links and columns that contradict each other.
 func (c *entitiesCommand) contradiction(err error) error {
-	of := c.given()
-	if e, is := errors.AsType[*cluster.DistinctError](err); is {
+	return contradicted(err, c.given(), c.data.Path, func(e *cluster.DistinctError) (alike, flag string) {
 		column, _ := c.text(e.Column)
-		return fault.Data(of, "must-links %s join rows %d and %d, which have the same value %q in column %q of "+
-			"--distinct", e.Conflict.PathString(), e.Conflict.Link.I, e.Conflict.Link.J,
-			column.Levels[column.Codes[e.Conflict.Link.I]], e.Column)
-	}
-	if _, is := errors.AsType[*links.ConflictError](err); is {
-		return fault.InFile(err, of)
-	}
-	return fault.InFile(err, c.data.Path)
+		return fmt.Sprintf("the same value %q", column.Levels[column.Codes[e.Conflict.Link.I]]), "--distinct"
+	})
 }
 
 // describe describes the entities.
