@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
@@ -34,18 +35,7 @@ type Threshold struct {
 // String returns a line for people: the precision with the links that it rests on, and the recall.
 func (t Threshold) String() string {
 	return fmt.Sprintf("distance %.6g: precision %v, recall %v; rests on %s", t.Distance, t.Precision,
-		t.Recall, t.links())
-}
-
-// links counts the links up to the distance.
-func (t Threshold) links() string {
-	text := func(n int, kind string) string {
-		if n == 1 {
-			return "1 " + kind
-		}
-		return fmt.Sprintf("%d %ss", n, kind)
-	}
-	return text(t.Must, "must-link") + " and " + text(t.Cannot, "cannot-link")
+		t.Recall, links.Numbers(t.Must, t.Cannot))
 }
 
 // At returns what the links up to a distance show. Cost: O(n).
@@ -115,7 +105,7 @@ func (c *Calibration) Threshold(precision float64) (Threshold, error) {
 	}
 	return Threshold{}, &fault.ParamError{Param: "precision", Value: precision,
 		Want: fmt.Sprintf("at most %v, the lower bound up to distance %.6g: %s support no more",
-			RoundDown(t.Precision.Low), t.Distance, t.links())}
+			RoundDown(t.Precision.Low), t.Distance, links.Numbers(t.Must, t.Cannot))}
 }
 
 // Surest returns the threshold whose precision has the largest lower bound. Cost: O(n).

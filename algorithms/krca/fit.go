@@ -216,7 +216,7 @@ func notices(set *links.Set) []string {
 	case 1:
 		return []string{"krca uses must-links only: 1 cannot-link ignored"}
 	}
-	return []string{fmt.Sprintf("krca uses must-links only: %d cannot-links ignored", cannot)}
+	return []string{"krca uses must-links only: " + fault.Count(cannot, "cannot-link") + " ignored"}
 }
 
 // noticesOr returns the notices about the chosen links, or if there are none those about the links

@@ -482,7 +482,7 @@ func (c *column) describe(p *Preparation) string {
 	case Category:
 		return "category, one-hot: " + firstOf(c.category.names(nil, ""), 8)
 	case Text:
-		return fmt.Sprintf("text, tf-idf of %s (%s)", count(len(c.terms.list), "term"), p.text)
+		return fmt.Sprintf("text, tf-idf of %s (%s)", fault.Count(len(c.terms.list), "term"), p.text)
 	case Drop:
 		return "left out"
 	}

@@ -148,10 +148,10 @@ func (r *groupsReport) text(w io.Writer) {
 	if r.Noise != nil && r.Distance == 0 {
 		how = "by density"
 	}
-	fmt.Fprintf(w, "groups\t%d of %s, %s on the %s metric\n", r.Groups, session.Plural(r.N, "row"), how,
+	fmt.Fprintf(w, "groups\t%d of %s, %s on the %s metric\n", r.Groups, fault.Count(r.N, "row"), how,
 		r.Metric)
 	if r.Noise != nil {
-		fmt.Fprintf(w, "in no group\t%s\n", session.Plural(*r.Noise, "row"))
+		fmt.Fprintf(w, "in no group\t%s\n", fault.Count(*r.Noise, "row"))
 	}
 	fmt.Fprintf(w, "largest\t%s; %d of one row\n", session.Joined(r.Largest, " "), r.Single)
 	if r.Calibrated != nil {
@@ -315,7 +315,7 @@ func contradicted(err error, from, data string,
 func warnEmpty(s *session.Session, path, name, flag string, empty int, free string) {
 	if empty > 0 {
 		s.Warnf("%s: column %q of %s has %s, which are no values: %s", path, name, flag,
-			session.Plural(empty, "empty cell"), free)
+			fault.Count(empty, "empty cell"), free)
 	}
 }
 

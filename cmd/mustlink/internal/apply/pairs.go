@@ -231,7 +231,7 @@ func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, probabi
 }
 
 func (r *pairsReport) text(w io.Writer) {
-	fmt.Fprintf(w, "pairs\t%d among %s, within distance %.6g (%s)\n", r.Pairs, session.Plural(r.Rows, "row"),
+	fmt.Fprintf(w, "pairs\t%d among %s, within distance %.6g (%s)\n", r.Pairs, fault.Count(r.Rows, "row"),
 		r.Distance, r.Method)
 	if r.Calibrated != nil {
 		fmt.Fprintf(w, "threshold\t%v\n", *r.Calibrated)

@@ -101,7 +101,7 @@ func (c *checkCommand) run(ctx context.Context, _ []string) error {
 	if err := c.Print(r, r.write); err != nil || r.OK {
 		return err
 	}
-	return usage.Errorf("check found %s", session.Plural(len(r.Problems), "problem"))
+	return usage.Errorf("check found %s", fault.Count(len(r.Problems), "problem"))
 }
 
 func (c *checkCommand) check(check *session.Checks, _ []string) {
@@ -214,10 +214,10 @@ func (r *checkReport) write(w io.Writer) {
 	if r.N > 0 {
 		fmt.Fprintf(w, "data: %s", r.shape)
 		if r.Classes > 0 {
-			fmt.Fprintf(w, ", labels of %s", session.Plural(r.Classes, "class"))
+			fmt.Fprintf(w, ", labels of %s", fault.Count(r.Classes, "class"))
 		}
 		if r.Unlabeled > 0 {
-			fmt.Fprintf(w, ", %s without a label", session.Plural(r.Unlabeled, "row"))
+			fmt.Fprintf(w, ", %s without a label", fault.Count(r.Unlabeled, "row"))
 		}
 		if r.HasIDs {
 			fmt.Fprint(w, ", ids")
@@ -231,11 +231,11 @@ func (r *checkReport) write(w io.Writer) {
 	}
 	if r.MustLinks+r.Cannot+r.Chunklets > 0 {
 		fmt.Fprintf(w, "links: %d must, %d cannot; %s\n", r.MustLinks, r.Cannot,
-			session.Plural(r.Chunklets, "chunklet"))
+			fault.Count(r.Chunklets, "chunklet"))
 	}
 	switch {
 	case r.OK && len(r.Warnings) > 0:
-		fmt.Fprintf(w, "no errors, %s\n", session.Plural(len(r.Warnings), "warning"))
+		fmt.Fprintf(w, "no errors, %s\n", fault.Count(len(r.Warnings), "warning"))
 	case r.OK:
 		fmt.Fprintln(w, "no problems")
 	}

@@ -53,14 +53,14 @@ type linksReport struct {
 }
 
 func (r linksReport) text(w io.Writer) {
-	on := session.Plural(r.N, "row")
+	on := fault.Count(r.N, "row")
 	if r.Unlabeled > 0 {
 		on += fmt.Sprintf(" (%d without a label)", r.Unlabeled)
 	}
 	fmt.Fprintf(w, "%s: %s and %s on %s; the must-links leave %s\n", r.Links,
-		session.Plural(r.MustLinks, "must-link"),
-		session.Plural(r.Cannot, "cannot-link"), on,
-		session.Plural(r.Components, "component"))
+		fault.Count(r.MustLinks, "must-link"),
+		fault.Count(r.Cannot, "cannot-link"), on,
+		fault.Count(r.Components, "component"))
 }
 
 // linksCommand holds what make and close share.

@@ -153,7 +153,7 @@ func (p *plotCommand) plotSpectrum(path string) error {
 	}
 	l, curves := pictures.Spectrum(spectral)
 	l.Title = fmt.Sprintf("spectrum of the %s model", p.m.Name())
-	return p.writeCurves(l, curvesReport{Curves: curves}, session.Plural(len(curves), "curve"))
+	return p.writeCurves(l, curvesReport{Curves: curves}, fault.Count(len(curves), "curve"))
 }
 
 // writeCurves draws curves and reports on them; summary is the report as text.

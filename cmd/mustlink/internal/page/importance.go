@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
@@ -66,7 +67,7 @@ func (m *maker) importance(v pictures.Space) (*view.Importance, error) {
 	}
 	list, err := m.permuted(v, x, set, names)
 	note := fmt.Sprintf("Loss of AUC on %s when a column is permuted among their rows, mean of %s.", what,
-		session.Plural(permutations, "permutation"))
+		fault.Count(permutations, "permutation"))
 	return bars(list, note, func(w float64) string { return fmt.Sprintf("%.3f", w) }), err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -50,7 +51,7 @@ type peopleReport struct {
 }
 
 func (r peopleReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s of %d people\n", r.Output, session.Plural(r.Records, "record"), r.People)
+	fmt.Fprintf(w, "%s: %s of %d people\n", r.Output, fault.Count(r.Records, "record"), r.People)
 }
 
 func (p *peopleCommand) run(ctx context.Context, _ []string) error {
