@@ -449,8 +449,8 @@ func (r *Remarks) Text() (list []string) {
 		list = append(list, "the model does not take the columns "+r.unused)
 	}
 	for _, column := range slices.Sorted(maps.Keys(r.unknown)) {
-		list = append(list, fmt.Sprintf("column %q: %d rows have texts that the fit did not see", column,
-			r.unknown[column]))
+		list = append(list, fmt.Sprintf("column %q: the fit did not see the texts of %s", column,
+			fault.Count(r.unknown[column], "row")))
 	}
 	return list
 }

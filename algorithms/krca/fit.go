@@ -203,7 +203,7 @@ func learnable(set *links.Set) ([][]int, error) {
 	_, cannot := set.Count()
 	return nil, fault.Data("",
 		"krca learns from must-links: want at least one must-link or chunklet of two points, got none "+
-			"(%d cannot-links, %d chunklets of size 1)", cannot, len(chunklets))
+			"(%s, %s of size 1)", fault.Count(cannot, "cannot-link"), fault.Count(len(chunklets), "chunklet"))
 }
 
 // notices returns the notices about links of which all must-links are used, in addition to

@@ -71,7 +71,7 @@ func TestCount(t *testing.T) {
 		n    int
 		noun string
 	}{"0 rows": {0, "row"}, "1 row": {1, "row"}, "3 passes": {3, "pass"}, "4 batches": {4, "batch"}} {
-		if got := Count(c.n, c.noun); got != want {
+		if got := fault.Count(c.n, c.noun); got != want {
 			t.Errorf("%q: want %q", got, want)
 		}
 	}
