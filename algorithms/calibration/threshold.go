@@ -139,10 +139,10 @@ func (c *Calibration) Joining(precision float64) (Threshold, error) {
 	return c.Threshold(precision)
 }
 
-// Choose returns c for pairs of which a share matches (see [Calibration.WithShare]; 0 leaves c as it
-// is), and the distance of a threshold: that of a precision > 0, of a recall > 0, or else the given
-// one. A nil c, that of a model without a calibration, has a given distance alone: for others the
-// error is a *fault.DataError. Further errors are those of WithShare, Threshold and
+// Choose returns c for pairs of which a share matches (see [Calibration.WithShare]; 0 leaves c as
+// it is), and the distance of a threshold: that of a precision > 0, of a recall > 0, or else the
+// given one. A nil c, that of a model without a calibration, has a given distance alone: for others
+// the error is a *fault.DataError. Further errors are those of WithShare, Threshold and
 // ThresholdForRecall.
 func Choose(c *Calibration, share, precision, recall, distance float64) (*Calibration, float64, error) {
 	if c == nil && share+precision+recall != 0 {

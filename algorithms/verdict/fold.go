@@ -78,7 +78,8 @@ func Divide(set *links.Set, count int, seed uint64) (*Division, error) {
 	}
 	must, cannot := set.Count()
 	if must == 0 {
-		return nil, fault.Data("", "%s and no must-links: want must-links too", fault.Count(cannot, "cannot-link"))
+		return nil, fault.Data("", "%s and no must-links: want must-links too",
+			fault.Count(cannot, "cannot-link"))
 	}
 	if count > len(rows)/2 {
 		return nil, fault.Data("",

@@ -273,7 +273,8 @@ func (f *Fit) Check(ctx context.Context, p any) (err error) {
 		return err
 	}
 	if _, cannot := f.Links.Count(); cannot > 0 && f.Needs == MustLinks {
-		f.Notices = []string{f.Name + " uses must-links only: " + fault.Count(cannot, "cannot-link") + " ignored"}
+		f.Notices = []string{f.Name + " uses must-links only: " + fault.Count(cannot, "cannot-link") +
+			" ignored"}
 	}
 	return nil
 }
