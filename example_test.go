@@ -136,7 +136,7 @@ func ExamplePrepare() {
 	}
 	fmt.Println("nearest:", try(model.Neighbors(ctx, known, fresh, 1))[0][0].Row)
 	// Output:
-	// column "city": 1 rows have texts that the fit did not see
+	// column "city": the fit did not see the texts of 1 row
 	// nearest: 0
 }
 

@@ -420,9 +420,9 @@ func (m *Model) String() string {
 	}
 	text := m.fitted.Model.Method() + " model"
 	if columns := m.fitted.InputDim(); columns >= 0 {
-		text += fmt.Sprintf(" of %d columns", columns)
+		text += fmt.Sprintf(" of %s", fault.Count(columns, "column"))
 	}
-	text += fmt.Sprintf(" in %d dimensions", m.Dim())
+	text += fmt.Sprintf(" in %s", fault.Count(m.Dim(), "dimension"))
 	if !m.fitted.Model.Status().Converged {
 		return text + ", not converged"
 	}

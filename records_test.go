@@ -178,7 +178,7 @@ func TestFromStructs(t *testing.T) {
 		t.Errorf("%q: want %q", got, want)
 	}
 	l, err := mustlink.NewLinks(30, [][2]int{{0, 2}, {4, 6}}, [][2]int{{0, 1}})
-	if err != nil || l.String() != "2 must-links and 1 cannot-links of 30 rows" {
+	if err != nil || l.String() != "2 must-links and 1 cannot-link of 30 rows" {
 		t.Errorf("%v, %v", l, err)
 	}
 	m, err := mustlink.Fit(t.Context(), a, l, mustlink.Method("itml"))

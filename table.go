@@ -230,14 +230,14 @@ func (t *Table) Columns() int { return t.Data().Points.Dim() }
 // String says what the table has: "150 rows of 4 columns, labels of 3 classes, ids".
 func (t *Table) String() string {
 	d := t.Data()
-	text := fmt.Sprintf("%d rows of %d columns", d.Points.Len(), d.Points.Dim())
+	text := fault.Count(d.Points.Len(), "row") + " of " + fault.Count(d.Points.Dim(), "column")
 	if d.Labels != nil {
 		classes := map[string]bool{}
 		for _, label := range d.Labels {
 			classes[label] = label != ""
 		}
 		delete(classes, "")
-		text += fmt.Sprintf(", labels of %d classes", len(classes))
+		text += ", labels of " + fault.Count(len(classes), "class")
 	}
 	if d.IDs != nil {
 		text += ", ids"

@@ -18,8 +18,8 @@ const NewChunklet = algorithms.NewChunklet
 // blend learns links between its training rows: t contains these rows again, or is nil for a model
 // that stores all of them, as those of npkl, gml and blend do; l contains only the new links. That
 // of blend is fitted again to all links; the others go on from what they have learned. A model of
-// krca learns the chunklets of l, whose rows in t are new to it. For other methods the error is a
-// *fault.DataError. [Description] says what a model needs.
+// krca in its Cholesky form learns the chunklets of l, whose rows in t are new to it. For other
+// models the error is a *fault.DataError or *fault.ParamError. [Description] says what one needs.
 func (m *Model) Update(ctx context.Context, t *Table, l *Links) (*Model, error) {
 	if err := m.check(); err != nil {
 		return nil, err

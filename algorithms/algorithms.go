@@ -225,6 +225,11 @@ type (
 		// DropLast returns the model without the latest count updates.
 		DropLast(ctx context.Context, eng *engine.Engine, count int) (Model, error)
 	}
+	// UpdateChecker is implemented by a Linker or Updater of which some models refuse updates.
+	UpdateChecker interface {
+		// CheckUpdate returns the error of every update of the model, nil if it accepts updates.
+		CheckUpdate() error
+	}
 )
 
 // Spectrum is one value for every direction of a model, in the order of the directions.

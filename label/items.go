@@ -87,10 +87,11 @@ func numbers(name string, at func(i int) float64) Column {
 // are shown.
 const shownColumns = 20
 
-// The longest cell and the longest name of a row or column that are shown, in bytes.
+// The longest cell, name of a row, and name of a column that are shown, in bytes.
 const (
-	longest     = 20_000
-	longestName = 200
+	longest       = 20_000
+	longestName   = 200
+	longestColumn = 60
 )
 
 // item is a row as people see it.
@@ -207,7 +208,7 @@ func (s *Session) question(i, j int) question {
 	q := question{A: s.item(i, columns), B: s.item(j, columns), Left: left, Columns: []shown{},
 		Differs: []bool{}, All: s.o.All}
 	for _, c := range columns {
-		q.Columns = append(q.Columns, shown{cut(c.Name, longestName), c.Kind})
+		q.Columns = append(q.Columns, shown{cut(c.Name, longestColumn), c.Kind})
 		q.Differs = append(q.Differs, c.difference(i, j) >= 1)
 	}
 	s.mu.Lock()
@@ -253,7 +254,7 @@ func (s *Session) near(row int) group {
 		g.Items = append(g.Items, s.item(i, columns))
 	}
 	for _, c := range columns {
-		g.Columns = append(g.Columns, shown{cut(c.Name, longestName), c.Kind})
+		g.Columns = append(g.Columns, shown{cut(c.Name, longestColumn), c.Kind})
 	}
 	return g
 }

@@ -129,7 +129,7 @@
       element("th", name, row).scope = "row";
       if (differs) row.className = "differs";
       else row.hidden = alike > 0;
-      element("td", a, row); element("td", b, row);
+      for (const cell of [a, b]) element("div", cell, element("td", undefined, row));
     }
     if (alike > 0) {
       const more = element("button", `show ${alike} ${alike === 1 ? "column" : "columns"} that hardly ${alike === 1 ? "differs" : "differ"}`, box);

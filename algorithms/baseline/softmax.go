@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -280,7 +279,7 @@ func (p MLKR) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 		return nil, err
 	}
 	if n := f.Links.Len(); n > 0 {
-		f.Notices = []string{fmt.Sprintf("%s learns from targets: %d links ignored", MLKRMethod, n)}
+		f.Notices = []string{MLKRMethod + " learns from targets: " + fault.Count(n, "link") + " ignored"}
 	}
 	return fitted.NewTraced(search.Map(MLKRMethod, run.Best), p, f.Status(run.Status), run.Trace), nil
 }

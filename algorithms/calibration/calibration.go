@@ -34,6 +34,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
@@ -104,8 +105,7 @@ func (c *Calibration) add(distance float64, must, cannot int64) {
 func (c *Calibration) complete() (*Calibration, error) {
 	if c.musts == 0 || c.cannots == 0 {
 		return nil, fault.Data("",
-			"%d must-links and %d cannot-links to calibrate on: want at least one of each kind", c.musts,
-			c.cannots)
+			"%s to calibrate on: want at least one of each kind", links.Numbers(int(c.musts), int(c.cannots)))
 	}
 	share, weight := make([]float64, len(c.distance)), make([]float64, len(c.distance))
 	for k := range share {

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
@@ -34,18 +35,7 @@ type Threshold struct {
 // String returns a line for people: the precision with the links that it rests on, and the recall.
 func (t Threshold) String() string {
 	return fmt.Sprintf("distance %.6g: precision %v, recall %v; rests on %s", t.Distance, t.Precision,
-		t.Recall, t.links())
-}
-
-// links counts the links up to the distance.
-func (t Threshold) links() string {
-	text := func(n int, kind string) string {
-		if n == 1 {
-			return "1 " + kind
-		}
-		return fmt.Sprintf("%d %ss", n, kind)
-	}
-	return text(t.Must, "must-link") + " and " + text(t.Cannot, "cannot-link")
+		t.Recall, links.Numbers(t.Must, t.Cannot))
 }
 
 // At returns what the links up to a distance show. Cost: O(n).
@@ -115,7 +105,7 @@ func (c *Calibration) Threshold(precision float64) (Threshold, error) {
 	}
 	return Threshold{}, &fault.ParamError{Param: "precision", Value: precision,
 		Want: fmt.Sprintf("at most %v, the lower bound up to distance %.6g: %s support no more",
-			RoundDown(t.Precision.Low), t.Distance, t.links())}
+			RoundDown(t.Precision.Low), t.Distance, links.Numbers(t.Must, t.Cannot))}
 }
 
 // Surest returns the threshold whose precision has the largest lower bound. Cost: O(n).
@@ -147,6 +137,32 @@ func (c *Calibration) Joining(precision float64) (Threshold, error) {
 		return c.Even()
 	}
 	return c.Threshold(precision)
+}
+
+// Choose returns c for pairs of which a share matches (see [Calibration.WithShare]; 0 leaves c as
+// it is), and the distance of a threshold: that of a precision > 0, of a recall > 0, or else the
+// given one. A nil c, that of a model without a calibration, has a given distance alone: for others
+// the error is a *fault.DataError. Further errors are those of WithShare, Threshold and
+// ThresholdForRecall.
+func Choose(c *Calibration, share, precision, recall, distance float64) (*Calibration, float64, error) {
+	if c == nil && share+precision+recall != 0 {
+		return nil, 0, fault.Data("", "the model is not calibrated: want a threshold alone, or a calibrated "+
+			"model")
+	}
+	var err error
+	if share != 0 {
+		if c, err = c.WithShare(share); err != nil {
+			return nil, 0, err
+		}
+	}
+	t := Threshold{Distance: distance}
+	switch {
+	case precision != 0:
+		t, err = c.Threshold(precision)
+	case recall != 0:
+		t, err = c.ThresholdForRecall(recall)
+	}
+	return c, t.Distance, err
 }
 
 // RoundDown returns a precision with three digits, so that what a message shows is not above what

@@ -16,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/blend"
 	"github.com/mustlink/mustlink/algorithms/calibration"
+	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
@@ -194,11 +195,12 @@ func (f *Fitted) Updating() string {
 	case !ok || linker.Links() == nil:
 		return ""
 	}
-	text := "learns more links between these rows, which it "
+	text := "learns more links between these rows, which it stores"
 	if f.Rows() == nil {
-		text += "reads again"
-	} else {
-		text += "stores"
+		text = "learns more links between these rows, which it reads again"
+		if f.Model.Method() == kbeta.Method {
+			text = "learns more links between its landmarks, and reads these rows again"
+		}
 	}
 	if f.Model.Method() == blend.Method {
 		text += ", in the time of a fit"
@@ -206,12 +208,16 @@ func (f *Fitted) Updating() string {
 	return text
 }
 
-// CheckUpdate returns an error for a model that was stored in single precision: the equations on
-// which an update relies no longer hold up to rounding.
+// CheckUpdate returns the error of an [algorithms.UpdateChecker], or that for a model that was
+// stored in single precision: the equations on which an update relies no longer hold up to
+// rounding.
 func (f *Fitted) CheckUpdate() error {
 	if f.Single {
 		return &fault.ParamError{Param: "precision of the model", Value: model.Single,
 			Want: "double for an update (fit it again, or store it in double precision)"}
+	}
+	if m, ok := f.Model.(algorithms.UpdateChecker); ok {
+		return m.CheckUpdate()
 	}
 	return nil
 }
@@ -450,8 +456,8 @@ func (r *Remarks) Text() (list []string) {
 		list = append(list, "the model does not take the columns "+r.unused)
 	}
 	for _, column := range slices.Sorted(maps.Keys(r.unknown)) {
-		list = append(list, fmt.Sprintf("column %q: %d rows have texts that the fit did not see", column,
-			r.unknown[column]))
+		list = append(list, fmt.Sprintf("column %q: the fit did not see the texts of %s", column,
+			fault.Count(r.unknown[column], "row")))
 	}
 	return list
 }

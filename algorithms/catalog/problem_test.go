@@ -109,17 +109,22 @@ func (p problem) use(ctx context.Context, eng *engine.Engine, m algorithms.Model
 	}
 	var learned algorithms.Model
 	var err error
-	switch m := m.(type) {
+	switch to := m.(type) {
 	case algorithms.Linker:
-		learned, err = m.AddLinks(ctx, eng, p.x, p.more)
+		learned, err = to.AddLinks(ctx, eng, p.x, p.more)
 	case algorithms.Updater:
-		learned, err = m.Update(ctx, eng, p.fresh, []algorithms.Chunklet{
+		learned, err = to.Update(ctx, eng, p.fresh, []algorithms.Chunklet{
 			{ID: algorithms.NewChunklet, Rows: []int{0, 3, 6}}, {ID: 0, Rows: []int{1}}})
 	default:
 		return o, nil
 	}
-	// krca's spectral form takes no updates
-	if _, limit := errors.AsType[*fault.MemoryError](err); fault.IsInput(err) && !limit {
+	// krca's spectral form takes no updates, and its model does not claim to
+	_, limit := errors.AsType[*fault.MemoryError](err)
+	refused := fault.IsInput(err) && !limit
+	if claim := (&catalog.Fitted{Model: m}).Updating(); refused != (claim == "") {
+		return nil, fmt.Errorf("%s: the model claims %q, but the update ends with %v", p.method.Name, claim, err)
+	}
+	if refused {
 		o.bytes("refusal", []byte(err.Error()))
 		return o, nil
 	}

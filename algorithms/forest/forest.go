@@ -91,7 +91,8 @@ func (Params) Rules() learner.Rules {
 func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	if must, cannot := f.Links.Count(); cannot == 0 {
 		return nil, fault.Data("",
-			"forest learns from cannot-links: want at least one, got none (%d must-links)", must)
+			"forest learns from cannot-links: want at least one, got none (%s)",
+			fault.Count(must, "must-link"))
 	}
 	stage := f.Stages(3)
 	stage("trees")

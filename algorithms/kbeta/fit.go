@@ -177,8 +177,8 @@ func (p Params) landmarks(ctx context.Context, f *learner.Fit,
 
 // ignored returns the notice that cannot-links are ignored.
 func ignored(count int) string {
-	return fmt.Sprintf("kbeta uses must-links only: %d cannot-links ignored (set cannot > 0 to use them)",
-		count)
+	return fmt.Sprintf("kbeta uses must-links only: %s ignored (set cannot > 0 to use them)",
+		fault.Count(count, "cannot-link"))
 }
 
 // RowsOf returns the rows of the landmarks, which include the points of links. p.Rule must be

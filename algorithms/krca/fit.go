@@ -203,7 +203,7 @@ func learnable(set *links.Set) ([][]int, error) {
 	_, cannot := set.Count()
 	return nil, fault.Data("",
 		"krca learns from must-links: want at least one must-link or chunklet of two points, got none "+
-			"(%d cannot-links, %d chunklets of size 1)", cannot, len(chunklets))
+			"(%s, %s of size 1)", fault.Count(cannot, "cannot-link"), fault.Count(len(chunklets), "chunklet"))
 }
 
 // notices returns the notices about links of which all must-links are used, in addition to
@@ -216,7 +216,7 @@ func notices(set *links.Set) []string {
 	case 1:
 		return []string{"krca uses must-links only: 1 cannot-link ignored"}
 	}
-	return []string{fmt.Sprintf("krca uses must-links only: %d cannot-links ignored", cannot)}
+	return []string{"krca uses must-links only: " + fault.Count(cannot, "cannot-link") + " ignored"}
 }
 
 // noticesOr returns the notices about the chosen links, or if there are none those about the links

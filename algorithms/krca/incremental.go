@@ -51,14 +51,13 @@ type Incremental struct {
 // unquoted is a value that a message shows without quotes.
 type unquoted string
 
-// Incremental returns the model's learned kernel for updates.
-//
-// Two kinds of models are refused with a *fault.ParamError: those in the spectral form,
-// since (1c) has no factor to border (fit with form=cholesky), and those of other points
-// than vectors: of a precomputed Gram matrix a model does not keep the rows.
-func (m *Model) Incremental() (*Incremental, error) {
+// CheckUpdate implements [algorithms.UpdateChecker]. Two kinds of models are refused with a
+// *fault.ParamError: those in the spectral form, since (1c) has no factor to border (fit with
+// form=cholesky), and those of other points than vectors and sequences: of a precomputed Gram
+// matrix a model does not keep the rows.
+func (m *Model) CheckUpdate() error {
 	if m.metric.spectral() {
-		return nil, &fault.ParamError{Param: "form of the model to update", Value: string(FormSpectral),
+		return &fault.ParamError{Param: "form of the model to update", Value: string(FormSpectral),
 			Want: "cholesky (fit with form=cholesky)"}
 	}
 	if !growable(m.embed.support) {
@@ -66,8 +65,17 @@ func (m *Model) Incremental() (*Incremental, error) {
 		if _, ok := m.embed.support.(*points.Gram); ok {
 			kind = "one of a precomputed Gram matrix, whose rows it does not keep"
 		}
-		return nil, &fault.ParamError{Param: "model to update", Value: unquoted(kind),
+		return &fault.ParamError{Param: "model to update", Value: unquoted(kind),
 			Want: "one of vectors or sequences, or a fit on all points"}
+	}
+	return nil
+}
+
+// Incremental returns the model's learned kernel for updates. Errors are those of
+// [Model.CheckUpdate].
+func (m *Model) Incremental() (*Incremental, error) {
+	if err := m.CheckUpdate(); err != nil {
+		return nil, err
 	}
 	k, n := m.metric, m.metric.f.points()
 	u := &Incremental{

@@ -458,7 +458,7 @@ func TestFitErrors(t *testing.T) {
 		eng        *engine.Engine
 	}{
 		{"no links", "must-link", rbf, x, chunkletSet(t, 10), eng},
-		{"cannot-links only", "1 cannot-links", rbf, x, cannot, eng},
+		{"cannot-links only", "1 cannot-link,", rbf, x, cannot, eng},
 		{"chunklets of one point only", "2 chunklets of size 1", rbf, x,
 			chunkletSet(t, 10, []int{3}, []int{4}), eng},
 		{"other number of rows", "number of rows", rbf, x, chunkletSet(t, 11, []int{0, 1}), eng},

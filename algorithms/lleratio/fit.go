@@ -115,7 +115,8 @@ func (f *fit) check(ctx context.Context) (err error) {
 	switch {
 	case cannot == 0:
 		return fault.Data("",
-			"lleratio learns from cannot-links: want at least one, got none (%d must-links)", must)
+			"lleratio learns from cannot-links: want at least one, got none (%s)",
+			fault.Count(must, "must-link"))
 	case must == 0 && p.Mode == Kernel:
 		return fault.Data("",
 			"lleratio in kernel mode learns from must-links: want at least one, got none; or use mode=full "+

@@ -124,15 +124,24 @@ func (g *prepared) with(c float64) *prepared {
 	return &out
 }
 
+// CheckUpdate implements [algorithms.UpdateChecker]: a model of given similarities is a
+// *fault.DataError, because it does not store them.
+func (m *Model) CheckUpdate() error {
+	if m.Params().Graph == Given {
+		return fault.Data("",
+			"the model does not hold the similarities that it was fitted on: want a fit with all links")
+	}
+	return nil
+}
+
 // AddLinks returns the model of a fit with the links of m and those of set. The fit starts from the
 // coordinates of m, so it takes few sweeps if the new links change little. x are the points that m
-// was fitted on. Errors are those of [learner.Learner.Fit]. A link that contradicts one of m is a
-// *fault.DataError, and so is a model of given similarities, because it does not store them.
+// was fitted on. Errors are those of [learner.Learner.Fit] and [Model.CheckUpdate]. A link that
+// contradicts one of m is a *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points,
 	set *links.Set) (algorithms.Model, error) {
-	if m.Params().Graph == Given {
-		return nil, fault.Data("",
-			"the model does not hold the similarities that it was fitted on: want a fit with all links")
+	if err := m.CheckUpdate(); err != nil {
+		return nil, err
 	}
 	params := m.Params()
 	params.Metric = "" // the kernel already includes the metric

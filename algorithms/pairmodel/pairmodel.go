@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
@@ -52,8 +53,8 @@ func Fit(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []bool, gr
 		}
 	}
 	if min(m.Must, m.Cannot) < Least {
-		return nil, fault.Data("", "%d must-links and %d cannot-links join candidate pairs: want at least %d of "+
-			"each (mustlink entities --ask writes candidates to answer)", m.Must, m.Cannot, Least)
+		return nil, fault.Data("", "%s join candidate pairs: want at least %d of each "+
+			"(mustlink entities --ask writes candidates to answer)", links.Numbers(m.Must, m.Cannot), Least)
 	}
 	m.standardize(x)
 	z := blas.NewMatrix(x.Rows, x.Cols)

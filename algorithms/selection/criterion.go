@@ -104,8 +104,7 @@ func halve(set *links.Set, seed uint64) (two [2]*links.Set, err error) {
 	must, cannot := set.Count()
 	if must < 2 {
 		return two, fault.Data("",
-			"%d must-links and %d cannot-links: want at least 2 must-links, one for each "+
-				"half", must, cannot)
+			"%s: want at least 2 must-links, one for each half", links.Numbers(must, cannot))
 	}
 	r := rand.New(rand.NewPCG(seed, streamHalves))
 	var parts [2][]links.Link

@@ -78,13 +78,13 @@ func Divide(set *links.Set, count int, seed uint64) (*Division, error) {
 	}
 	must, cannot := set.Count()
 	if must == 0 {
-		return nil, fault.Data("", "%d cannot-links and no must-links: want must-links too", cannot)
+		return nil, fault.Data("", "%s and no must-links: want must-links too",
+			fault.Count(cannot, "cannot-link"))
 	}
 	if count > len(rows)/2 {
 		return nil, fault.Data("",
-			"%d must-links and %d cannot-links of %d rows are too few for %d folds: want "+
-				"at least two rows for each",
-			must, cannot, len(rows), count)
+			"%s of %s are too few for %d folds: want at least two rows for each",
+			links.Numbers(must, cannot), fault.Count(len(rows), "row"), count)
 	}
 	of := make([]int, set.N()) // 1 + part of each linked row, 0 for other rows
 	for at, k := range rand.New(rand.NewPCG(seed, streamFolds)).Perm(len(rows)) {
@@ -212,9 +212,8 @@ func (d *Division) enough(folds []*Fold, set *links.Set) error {
 		need = fmt.Sprintf("%d must-links to rows of other groups", leastLinks)
 	}
 	return fault.Data("",
-		"%d must-links and %d cannot-links are too few to hold some out: want at least %s, "+
-			"of %d rows, to judge by",
-		allMust, allCannot, need, leastRows)
+		"%s are too few to hold some out: want at least %s, of %d rows, to judge by",
+		links.Numbers(allMust, allCannot), need, leastRows)
 }
 
 // Count returns the numbers of links and of held-out rows that judge in some folds.

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -157,9 +158,9 @@ func (v *Verdict) Details() []string {
 // links counts those that judge.
 func (v *Verdict) links() string {
 	if v.Alone {
-		return fmt.Sprintf("%d must-links", v.Must)
+		return fault.Count(v.Must, "must-link")
 	}
-	return fmt.Sprintf("%d must-links and %d cannot-links", v.Must, v.Cannot)
+	return links.Numbers(v.Must, v.Cannot)
 }
 
 // Validate returns an error for a verdict of a file that no fit can have made. A verdict of

@@ -140,7 +140,7 @@ func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 		for _, t := range list {
 			fmt.Fprintf(w, "%s\t%s of %s\n\t%s", t.Name, t.Label, t.Paper, t.Caption)
 			if t.Repetitions > 0 {
-				fmt.Fprintf(w, ", mean of %s", session.Plural(t.Repetitions, "repetition"))
+				fmt.Fprintf(w, ", mean of %s", fault.Count(t.Repetitions, "repetition"))
 			}
 			fmt.Fprintln(w)
 			if len(t.Data) > 0 {
@@ -226,5 +226,5 @@ func paperSummary(w io.Writer, r *paper.Result, path string) {
 				session.Number(row.Printed[j].Mean))
 		}
 	}
-	fmt.Fprintf(w, "mean of %s; written to %s\n", session.Plural(r.Repetitions, "repetition"), path)
+	fmt.Fprintf(w, "mean of %s; written to %s\n", fault.Count(r.Repetitions, "repetition"), path)
 }

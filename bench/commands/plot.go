@@ -89,7 +89,7 @@ func (a *app) plot(cmd *cobra.Command, path string, p *plotFlags) error {
 	}
 	r := plotReport{p.out, len(panels), a.Warnings()}
 	return a.Summarize(p.out, r, func(w io.Writer) {
-		fmt.Fprintf(w, "%s: %s\n", r.Output, session.Plural(r.Panels, "panel"))
+		fmt.Fprintf(w, "%s: %s\n", r.Output, fault.Count(r.Panels, "panel"))
 	})
 }
 

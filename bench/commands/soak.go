@@ -83,7 +83,7 @@ func (a *app) runSoak(ctx context.Context, s soakFlags) error {
 		found, interrupted = soak.Run(ctx, eng,
 			soak.Options{For: s.length, Goroutines: s.goroutines, Seed: s.seed,
 				Progress: func(elapsed time.Duration, fits int) {
-					bar.Step(int(elapsed.Seconds()), int(s.length.Seconds()), session.Plural(fits, "fit"))
+					bar.Step(int(elapsed.Seconds()), int(s.length.Seconds()), fault.Count(fits, "fit"))
 				}})
 		return soakReport{
 			Version: catalog.Version(), Go: runtime.Version(),
@@ -98,7 +98,7 @@ func (a *app) runSoak(ctx context.Context, s soakFlags) error {
 		return err
 	}
 	if interrupted == nil && len(r.Wrong) > 0 {
-		return fmt.Errorf("soak: %s, the first: %s", session.Plural(len(r.Wrong), "fault"),
+		return fmt.Errorf("soak: %s, the first: %s", fault.Count(len(r.Wrong), "fault"),
 			strings.SplitN(r.Wrong[0], "\n", 2)[0])
 	}
 	return interrupted
@@ -107,7 +107,7 @@ func (a *app) runSoak(ctx context.Context, s soakFlags) error {
 func (r soakReport) text(w io.Writer) {
 	fmt.Fprintf(w, "version\t%s, %s, %s\n", r.Version, r.Go, r.Machine)
 	fmt.Fprintf(w, "backend\t%s\n", r.Backend)
-	fmt.Fprintf(w, "soaked\t%.0f s, %s, seed %d\n", r.Seconds, session.Plural(r.Goroutines, "goroutine"),
+	fmt.Fprintf(w, "soaked\t%.0f s, %s, seed %d\n", r.Seconds, fault.Count(r.Goroutines, "goroutine"),
 		r.Seed)
 	fmt.Fprintf(w, "problems\t%d, of them repeated %d\n", r.Jobs, r.Repeats)
 	fmt.Fprintf(w, "fits\t%d\n", r.Fits)

@@ -182,7 +182,7 @@ func rivalError(err error) error {
 
 // showWork shows the next measurement on the progress bar.
 func showWork(bar *session.Progress, done, total int, w measure.Work) {
-	bar.Step(done, total, fmt.Sprintf("%s %s, %s", w.Name, w.Size, session.Plural(w.Threads, "thread")))
+	bar.Step(done, total, fmt.Sprintf("%s %s, %s", w.Name, w.Size, fault.Count(w.Threads, "thread")))
 }
 
 func newPeers(a *app) *cobra.Command {

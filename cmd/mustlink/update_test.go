@@ -111,10 +111,14 @@ func TestBadUpdate(t *testing.T) {
 	clitest.Write(t, dir, "far.csv", "i,chunklet\n0,a\n20,a\n")
 	clitest.Write(t, dir, "cannot.csv", "i,j,link\n0,1,cannot\n")
 	clitest.Write(t, dir, "header.csv", "i,j,link\n0,1,must\n")
-	commandtest.RunOK(t, dir,
-		"fit -q -m krca -i data.csv -c links.csv -k linear -p form=spectral -o spectral.mlk")
 	commandtest.RunOK(t, dir, "gram model.mlk -i data.csv -q -o gram.csv")
-	commandtest.RunOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p form=cholesky -o gram.mlk")
+	for _, line := range []string{
+		"fit -m krca -i data.csv -c links.csv -k linear -p form=spectral -o spectral.mlk",
+		"fit -m krca -i gram.csv --gram -c links.csv -p form=cholesky -o gram.mlk"} {
+		if text := commandtest.RunOK(t, dir, line).Stdout; !strings.Contains(text, "need a new fit") {
+			t.Errorf("%s: the model refuses updates, but fit says\n%s", line, text)
+		}
+	}
 	before := clitest.Names(t, dir)
 	for _, c := range []struct {
 		line  string

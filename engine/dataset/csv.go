@@ -176,7 +176,7 @@ func (r *records) next() (fields []string, line int, err error) {
 				return nil, 0, r.otherHeader(line, got)
 			}
 			err = r.problem(line, "", "give it a value for every column",
-				"it has %s: want %d, as in the header", count(got, "field"), len(r.columns))
+				"it has %s: want %d, as in the header", fault.Count(got, "field"), len(r.columns))
 		} else {
 			err = noteRecord(r.rep, err, r.place())
 		}
@@ -209,10 +209,10 @@ func (r *records) restHave(fields int) bool {
 func (r *records) otherHeader(line, fields int) error {
 	fix := "name every column"
 	if len(r.columns) == 1 {
-		fix = "remove the " + count(line-1, "line") + " above the names, if they are no part of the table"
+		fix = "remove the " + fault.Count(line-1, "line") + " above the names, if they are no part of the table"
 	}
 	return r.rep.fatalAt(line, "", fix, "all rows have %s from here on: want %d, as in the header",
-		count(fields, "field"), len(r.columns))
+		fault.Count(fields, "field"), len(r.columns))
 }
 
 // isNext reports whether a cell is the number of a row: rows count from 0 or 1, as the first one

@@ -29,6 +29,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/difftest"
+	"github.com/mustlink/mustlink/internal/gziptest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -137,7 +138,7 @@ func TestBadCSV(t *testing.T) {
 			if c.name == "empty file" {
 				c.want = "empty: want"
 			}
-			path := write(t, "data.csv.gz", zip(t, []byte(c.text)))
+			path := write(t, "data.csv.gz", gziptest.Zip(c.text))
 			_, err = Read(path, ReadOptions{})
 			wantData(t, err, path, c.at, c.want)
 		})
@@ -194,7 +195,7 @@ func TestPathErrors(t *testing.T) {
 	if _, err := Read(odd, ReadOptions{Format: "csv"}); err != nil {
 		t.Errorf("odd extension with a format: %v", err)
 	}
-	odd = write(t, "data.txt", zip(t, []byte("x\n1\n")))
+	odd = write(t, "data.txt", gziptest.Zip("x\n1\n"))
 	if _, err := Read(odd, ReadOptions{Format: "CSV.GZ"}); err != nil {
 		t.Errorf("compressed by format: %v", err)
 	}
@@ -341,7 +342,7 @@ func TestReservesOnce(t *testing.T) {
 
 // Small files that unpack to large ones are refused at the memory limit.
 func TestGzipBomb(t *testing.T) {
-	bomb := zip(t, append([]byte("x\n"), bytes.Repeat([]byte("1\n"), 1<<20)...))
+	bomb := gziptest.Zip(append([]byte("x\n"), bytes.Repeat([]byte("1\n"), 1<<20)...))
 	if len(bomb) > 1<<14 {
 		t.Fatalf("the gzip bomb has %d bytes: want a smaller one", len(bomb))
 	}
@@ -353,7 +354,7 @@ func TestGzipBomb(t *testing.T) {
 }
 
 func TestGzip(t *testing.T) {
-	whole := zip(t, csvText(20, 3))
+	whole := gziptest.Zip(csvText(20, 3))
 	for n := range whole {
 		_, err := Decode(bytes.NewReader(whole[:n]), "d.csv.gz", "", ReadOptions{})
 		var de *fault.DataError
@@ -387,14 +388,14 @@ func TestGzip(t *testing.T) {
 		}, "follow the gzip data"},
 		"bad deflate":   {func(b []byte) []byte { b[10] = 0xff; return b }, "corrupted"},
 		"empty":         {func([]byte) []byte { return nil }, "the file is empty"},
-		"empty content": {func([]byte) []byte { return zip(t, nil) }, "the file is empty"},
+		"empty content": {func([]byte) []byte { return gziptest.Zip("") }, "the file is empty"},
 	} {
 		_, err := Decode(bytes.NewReader(c.change(slices.Clone(whole))), "d.csv.gz", "", ReadOptions{})
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: error %v, want %q", name, err, c.text)
 		}
 	}
-	if d, err := Decode(bytes.NewReader(append(zip(t, []byte("x\n1\n")), zip(t, []byte("2\n"))...)),
+	if d, err := Decode(bytes.NewReader(append(gziptest.Zip("x\n1\n"), gziptest.Zip("2\n")...)),
 		"d.csv.gz", "", ReadOptions{}); err != nil || d.Points.Len() != 2 {
 		t.Errorf("two gzip members: %v", err)
 	}
@@ -571,7 +572,7 @@ func TestCheck(t *testing.T) {
 		"one point":        {write(t, "one.csv", []byte("x\n1\n")), ReadOptions{}, "at least 2"},
 		"missing file":     {filepath.Join(t.TempDir(), "no.csv"), ReadOptions{}, "no such file"},
 		"labels too short": {good, ReadOptions{Labels: short}, "1 label: want 2"},
-		"truncated gzip":   {write(t, "cut.csv.gz", zip(t, []byte("x\n1\n"))[:20]), ReadOptions{}, "cut off"},
+		"truncated gzip":   {write(t, "cut.csv.gz", gziptest.Zip("x\n1\n")[:20]), ReadOptions{}, "cut off"},
 		"header only":      {write(t, "h.csv", []byte("x\n")), ReadOptions{}, "but no rows"},
 		"npy with NaN": {write(t, "n.npy", npyFile("<f8", false, "(2,)", []float64{math.NaN(), 1})),
 			ReadOptions{}, "NaN"},
@@ -650,8 +651,8 @@ func roundTrip(t testing.TB, d *Data, format string) {
 
 // FuzzGzip: bytes that claim to be compressed, in both formats.
 func FuzzGzip(f *testing.F) {
-	f.Add(zip(f, []byte("x\n1\n")))
-	f.Add(zip(f, npyFile("<f8", false, "(1,)", []float64{1}))[:40])
+	f.Add(gziptest.Zip("x\n1\n"))
+	f.Add(gziptest.Zip(npyFile("<f8", false, "(1,)", []float64{1}))[:40])
 	f.Add([]byte("x\n1\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, format := range []string{"csv.gz", "npy.gz"} {

@@ -71,7 +71,7 @@ type Data struct {
 // single point, which is enough to embed; learning and clustering need two.
 func (d *Data) AtLeast(n int) error {
 	if got := d.Points.Len(); got < n {
-		return fault.Data(d.Name, "it has %s: want at least %d", count(got, "data row"), n)
+		return fault.Data(d.Name, "it has %s: want at least %d", fault.Count(got, "data row"), n)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (d *Data) NeedLabels(want string) error {
 		return fault.Data(d.Name, "it has no labels: want %s", want)
 	case d.Labeled() == 0:
 		return fault.Data(d.Name, "the label of each of its %s is empty: want labels for some of them",
-			count(len(d.Labels), "row"))
+			fault.Count(len(d.Labels), "row"))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/gziptest"
 )
 
 // counting is a format whose files contain the number of rows, which are read in blocks of two: row
@@ -76,7 +77,7 @@ func TestExtension(t *testing.T) {
 	for _, name := range []string{"five.count", "five.count.gz"} {
 		content := []byte("5")
 		if strings.HasSuffix(name, "gz") {
-			content = zip(t, content)
+			content = gziptest.Zip(content)
 		}
 		d, err := Read(write(t, name, content), o)
 		x := dense(t, d, err)

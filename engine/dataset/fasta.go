@@ -250,7 +250,7 @@ func (f *fastaReader) warnings() []string {
 	}
 	return []string{fmt.Sprintf(
 		"%s outside the alphabet %s (%s) in %s ignored, the first in record %s on line %d",
-		count(s.letters, "letter"), f.alphabet, printable(kinds), count(s.records, "record"),
+		fault.Count(s.letters, "letter"), f.alphabet, printable(kinds), fault.Count(s.records, "record"),
 		quote(f.ids.values[s.first]), s.line)}
 }
 

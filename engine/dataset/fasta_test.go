@@ -208,7 +208,7 @@ func TestFASTARoundTrip(t *testing.T) {
 		case bad == 0 && d.Warnings != nil:
 			rt.Fatalf("warnings %q", d.Warnings)
 		case bad > 0 && (len(d.Warnings) != 1 ||
-			!strings.HasPrefix(d.Warnings[0], count(bad, "letter")+" outside")):
+			!strings.HasPrefix(d.Warnings[0], fault.Count(bad, "letter")+" outside")):
 			rt.Fatalf("warnings %q, want one about %d letters", d.Warnings, bad)
 		}
 	})

@@ -161,7 +161,7 @@ func gramPoints(t *table, name string, o ReadOptions) (points.Points, error) {
 		}
 		if len(diagonal) != t.rows {
 			return nil, fault.Data(o.GramDiagonal, "it has %s: want %d, one for each row of %s",
-				count(len(diagonal), "value"), t.rows, name)
+				fault.Count(len(diagonal), "value"), t.rows, name)
 		}
 		if !isTraining(t, diagonal) {
 			reference = slices.Repeat([]int{-1}, t.rows)
@@ -219,7 +219,7 @@ func readColumn(path string, o ReadOptions) ([]float64, error) {
 	}
 	if x.D != 1 {
 		return nil, fault.Data(path, "it has %s: want one column with the diagonal",
-			count(x.D, "numeric column"))
+			fault.Count(x.D, "numeric column"))
 	}
 	return x.Data, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/gziptest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -79,7 +80,7 @@ func TestIDXRoundTrip(t *testing.T) {
 		file := idxFile(code, dims, values)
 		plain, packed := dir+"/images-idx3-ubyte", dir+"/a.idx.gz"
 		overwrite(rt, plain, file)
-		overwrite(rt, packed, zip(t, file))
+		overwrite(rt, packed, gziptest.Zip(file))
 		for _, read := range []func() (*Data, error){
 			func() (*Data, error) { return Decode(bytes.NewReader(file), "-", "idx", ReadOptions{}) },
 			func() (*Data, error) { return Read(plain, ReadOptions{}) },
@@ -111,7 +112,7 @@ func TestIDXErrors(t *testing.T) {
 	}{
 		"empty":             {nil, ReadOptions{}, "empty"},
 		"text":              {[]byte("a,b\n1,2\n"), ReadOptions{}, "not an IDX file"},
-		"gzip":              {zip(t, good), ReadOptions{}, "ends in .gz"},
+		"gzip":              {gziptest.Zip(good), ReadOptions{}, "ends in .gz"},
 		"type":              {change(2, 0x0a), ReadOptions{}, "type of the values is 0x0a"},
 		"no dimensions":     {change(3, 0), ReadOptions{}, "0 dimensions: want 1 to 4"},
 		"five dimensions":   {change(3, 5), ReadOptions{}, "5 dimensions: want 1 to 4"},
@@ -149,7 +150,7 @@ func TestIDXErrors(t *testing.T) {
 // Memory depends on the size of the file, whatever the header claims.
 func TestIDXAllocatesWhatIsThere(t *testing.T) {
 	file := idxFile(0x08, []int{1 << 16, 1 << 14}, make([]float64, 100))
-	plain, packed := write(t, "a.idx", file), write(t, "a.idx.gz", zip(t, file))
+	plain, packed := write(t, "a.idx", file), write(t, "a.idx.gz", gziptest.Zip(file))
 	for _, f := range []func() error{
 		func() error { _, err := Decode(bytes.NewReader(file), "a.idx", "", ReadOptions{}); return err },
 		func() error { _, err := Read(plain, ReadOptions{}); return err },
@@ -173,7 +174,7 @@ func TestLabelsOfFormats(t *testing.T) {
 	points := write(t, "x-idx3-ubyte", idxFile(0x08, []int{3, 2}, make([]float64, 6)))
 	for name, content := range map[string][]byte{
 		"y-idx1-ubyte":    idxFile(0x08, []int{3}, []float64{7, 0, 7}),
-		"y-idx1-ubyte.gz": zip(t, idxFile(0x08, []int{3}, []float64{7, 0, 7})),
+		"y-idx1-ubyte.gz": gziptest.Zip(idxFile(0x08, []int{3}, []float64{7, 0, 7})),
 		"y.idx":           idxFile(0x0c, []int{3}, []float64{7, 0, 7}),
 		"y.svm":           []byte("7 1:1\n+0\n7\n"),
 		"y.txt":           []byte("label\n7\n0\n7\n"),

@@ -236,7 +236,7 @@ func (j *jsonLines) value(name string, text []byte) (rest []byte, err error) {
 			}
 		}
 		if width, known := j.widths[name]; known && width != k {
-			e := j.bad("the list has %s: want %d, as in the first line that has one", count(k, "item"), width)
+			e := j.bad("the list has %s: want %d, as in the first line that has one", fault.Count(k, "item"), width)
 			e.Column = name
 			return nil, e
 		}

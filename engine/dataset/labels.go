@@ -122,7 +122,7 @@ func labelsFor(path, data string, n int, dataIDs []string, o ReadOptions) ([]str
 	}
 	if len(labels) != n {
 		return nil, fault.Data(path, "it has %s: want %d, one for each row of %s",
-			count(len(labels), "label"), n, data)
+			fault.Count(len(labels), "label"), n, data)
 	}
 	if ids == nil || dataIDs == nil {
 		return labels, nil
@@ -324,7 +324,7 @@ func (d *Data) decodeTargets(src *source, limit int64) ([]float64, error) {
 	}
 	if n := d.Points.Len(); len(list) != n {
 		return nil, fault.Data(src.name, "it has %s: want %d, one for each row of %s",
-			count(len(list), targetColumn), n, d.Name)
+			fault.Count(len(list), targetColumn), n, d.Name)
 	}
 	return list, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/difftest"
+	"github.com/mustlink/mustlink/internal/gziptest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -186,7 +187,7 @@ func TestTargets(t *testing.T) {
 		!slices.Equal(got, want) {
 		t.Errorf("targets %v, %v, want %v", got, err, want)
 	}
-	if got, err = d.ReadTargets(write(t, "t.csv.gz", zip(t, []byte(text))), 0); err != nil ||
+	if got, err = d.ReadTargets(write(t, "t.csv.gz", gziptest.Zip(text)), 0); err != nil ||
 		!slices.Equal(got, want) {
 		t.Errorf("targets of a compressed file: %v, %v, want %v", got, err, want)
 	}

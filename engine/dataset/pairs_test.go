@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/difftest"
+	"github.com/mustlink/mustlink/internal/gziptest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -60,7 +61,7 @@ func TestReadLinks(t *testing.T) {
 			if !same || set.N() != 5 {
 				t.Errorf("links %v, want %v", got, want)
 			}
-			path := write(t, "l.csv.gz", zip(t, []byte(k.text)))
+			path := write(t, "l.csv.gz", gziptest.Zip(k.text))
 			if _, err := ReadLinks(path, k.c); err != nil {
 				t.Error(err)
 			}

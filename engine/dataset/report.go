@@ -125,14 +125,6 @@ func newReport(file string, max int) *report {
 	return &report{file: file, max: max}
 }
 
-// count writes "1 row", "2 rows".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}
-
 // quote writes a value from a file for a message, shortened if it is long.
 func quote(s string) string {
 	const limit = 40

@@ -255,7 +255,7 @@ func (r *svmReader) warnings() []string {
 	if r.queries == 0 {
 		return nil
 	}
-	return []string{count(r.queries, "query number") + " (qid) ignored, the first on line " +
+	return []string{fault.Count(r.queries, "query number") + " (qid) ignored, the first on line " +
 		strconv.Itoa(r.queryLine)}
 }
 

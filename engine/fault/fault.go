@@ -127,6 +127,18 @@ func (e *MemoryError) Error() string {
 // InputFault marks the error as caused by input.
 func (e *MemoryError) InputFault() {}
 
+// Count writes a number of things: "1 row", "2 rows", "3 passes", "4 batches".
+func Count(n int, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "ch"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
 // FormatBytes writes a byte count with one decimal and a binary unit: "18.6 GiB".
 func FormatBytes(n int64) string {
 	const unit = 1024

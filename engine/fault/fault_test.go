@@ -66,6 +66,17 @@ func TestDataErrorUnwraps(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	for want, c := range map[string]struct {
+		n    int
+		noun string
+	}{"0 rows": {0, "row"}, "1 row": {1, "row"}, "3 passes": {3, "pass"}, "4 batches": {4, "batch"}} {
+		if got := fault.Count(c.n, c.noun); got != want {
+			t.Errorf("%q: want %q", got, want)
+		}
+	}
+}
+
 func TestFormatBytes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1 << 20: "1.0 MiB",
 		19972015308: "18.6 GiB", 5 << 40: "5.0 TiB", 1<<63 - 1: "8192.0 PiB"} {

@@ -166,7 +166,7 @@ func (s *Set) Count() (must, cannot int) {
 // String says how many links there are: "20 must-links and 30 cannot-links of 150 rows".
 func (s *Set) String() string {
 	must, cannot := s.Count()
-	return fmt.Sprintf("%d must-links and %d cannot-links of %d rows", must, cannot, s.n)
+	return Numbers(must, cannot) + " of " + fault.Count(s.n, "row")
 }
 
 // Label returns the name of the column of labels that the links were made from, "" if it is not
@@ -216,9 +216,15 @@ func (s *Set) Warnings() []string {
 		w = append(w, c.String())
 	}
 	if total > maxRemarks {
-		w = append(w, fmt.Sprintf("%d more cannot-links contradict the must-links", total-maxRemarks))
+		w = append(w, plural(total-maxRemarks, "more cannot-link contradicts",
+			"more cannot-links contradict")+" the must-links")
 	}
 	return w
+}
+
+// Numbers writes the numbers of links of the two kinds: "1 must-link and 2 cannot-links".
+func Numbers(must, cannot int) string {
+	return fault.Count(must, "must-link") + " and " + fault.Count(cannot, "cannot-link")
 }
 
 func plural(k int, one, many string) string {

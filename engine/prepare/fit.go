@@ -351,7 +351,7 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 		}
 		if kind == Boolean {
 			g.err = dataset.ColumnError(x.Name,
-				"it has %s: want two for a boolean, or the column as a category", count(g.Distinct, "different text"))
+				"it has %s: want two for a boolean, or the column as a category", fault.Count(g.Distinct, "different text"))
 			return
 		}
 	}
@@ -445,7 +445,7 @@ func (f *fit) oneTerms(g *finding, x *points.Column) {
 	if f.letters > 0 {
 		what = fmt.Sprintf("%d letters in a row", f.letters)
 	}
-	g.Kind, g.Does = Text, fmt.Sprintf("tf-idf of %s: %s", what, count(len(t.list), "term"))
+	g.Kind, g.Does = Text, fmt.Sprintf("tf-idf of %s: %s", what, fault.Count(len(t.list), "term"))
 	g.column = column{kind: Text, terms: t}
 }
 
@@ -473,7 +473,7 @@ func spelled(x *points.Column) string {
 
 // does says what becomes of a category.
 func (c *category) does(distinct int) string {
-	text := fmt.Sprintf("one-hot: %s", count(len(c.levels), "level"))
+	text := fmt.Sprintf("one-hot: %s", fault.Count(len(c.levels), "level"))
 	if c.missing {
 		text += " and " + gap
 	}

@@ -118,7 +118,7 @@ func (s *numbers) doubtful(sorted []float64, rows int) string {
 	}{{s.low, second, lowest}, {s.high, beforeLast, len(sorted) - last}} {
 		if slices.Contains(sentinels, math.Abs(end.value)) && 2 <= end.times && 2*end.times < rows &&
 			math.Abs(end.value-end.next) > 2*span {
-			return "its " + count(end.times, "cell") + " of " + numberText(end.value) +
+			return "its " + fault.Count(end.times, "cell") + " of " + numberText(end.value) +
 				" are far from all others: want them empty if they mean that there is no number"
 		}
 	}
@@ -452,12 +452,4 @@ func dayText(days float64) string {
 		return t.Format(time.DateOnly)
 	}
 	return t.Add(time.Duration(seconds) * time.Second).Format(time.DateTime)
-}
-
-// count writes a number of things: "1 row", "2 rows".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -447,17 +447,13 @@ func (p *Preparation) Unknown(x *points.Mixed) map[string]int {
 }
 
 // sameUnit reports whether columns of numbers share a unit, so that their scales mean something:
-// all are whole numbers from 0 to one bound, as pixels and counts are, or their standard deviations
-// agree within a factor of ten. The largest and the smallest tenth of these are not looked at.
+// their standard deviations agree within a factor of ten. The largest and the smallest tenth of
+// these are not looked at.
 func sameUnit(columns []*finding) bool {
 	var scales []float64
-	whole, bound := true, 0.0
 	for _, g := range columns {
-		c := &g.numbers
-		whole = whole && c.whole && c.low >= 0
-		bound = max(bound, c.high)
-		if c.scale > 0 {
-			scales = append(scales, c.scale)
+		if g.numbers.scale > 0 {
+			scales = append(scales, g.numbers.scale)
 		}
 	}
 	if len(scales) < 2 {
@@ -486,7 +482,7 @@ func (c *column) describe(p *Preparation) string {
 	case Category:
 		return "category, one-hot: " + firstOf(c.category.names(nil, ""), 8)
 	case Text:
-		return fmt.Sprintf("text, tf-idf of %s (%s)", count(len(c.terms.list), "term"), p.text)
+		return fmt.Sprintf("text, tf-idf of %s (%s)", fault.Count(len(c.terms.list), "term"), p.text)
 	case Drop:
 		return "left out"
 	}

@@ -4,7 +4,6 @@ package clitest
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mustlink/mustlink/internal/gziptest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -179,11 +179,7 @@ func Write(t testing.TB, dir, name, content string) {
 	t.Helper()
 	data := []byte(content)
 	if strings.HasSuffix(name, ".gz") {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		_, _ = z.Write(data)
-		_ = z.Close()
-		data = b.Bytes()
+		data = gziptest.Zip(data)
 	}
 	if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ package learner
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -274,7 +273,8 @@ func (f *Fit) Check(ctx context.Context, p any) (err error) {
 		return err
 	}
 	if _, cannot := f.Links.Count(); cannot > 0 && f.Needs == MustLinks {
-		f.Notices = []string{fmt.Sprintf("%s uses must-links only: %d cannot-links ignored", f.Name, cannot)}
+		f.Notices = []string{f.Name + " uses must-links only: " + fault.Count(cannot, "cannot-link") +
+			" ignored"}
 	}
 	return nil
 }

@@ -2,8 +2,6 @@ package filestest
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	little "encoding/binary"
 	"fmt"
 	"io"
@@ -17,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/drawstest"
+	"github.com/mustlink/mustlink/internal/gziptest"
 )
 
 // memoryBound is the memory that no command may exceed for a hostile file: a process requires some
@@ -138,20 +137,13 @@ func TestHostileModels(t *testing.T) {
 // and again.
 func bomb(t *testing.T, path, head, part string) {
 	t.Helper()
-	pack := func(text string) []byte {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		_, _ = io.WriteString(z, text)
-		_ = z.Close()
-		return b.Bytes()
-	}
 	file, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	block := pack(strings.Repeat(part, 1<<20/len(part)+1))
-	if _, err := file.Write(pack(head)); err != nil {
+	block := gziptest.Zip(strings.Repeat(part, 1<<20/len(part)+1))
+	if _, err := file.Write(gziptest.Zip(head)); err != nil {
 		t.Fatal(err)
 	}
 	for range 4096 {

@@ -2,7 +2,6 @@ package arrow_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"io"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset/parquet"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/failtest"
+	"github.com/mustlink/mustlink/internal/gziptest"
 )
 
 var extensions = []dataset.Extension{arrow.Format(), parquet.Format()}
@@ -51,7 +51,7 @@ func TestFailingReaders(t *testing.T) {
 			case len(content) == 0:
 				content = written(t, matrix, name)
 			case ending != "":
-				content = zipped(t, content)
+				content = gziptest.Zip(content)
 			}
 			o := dataset.ReadOptions{Extensions: extensions}
 			failtest.Reads(t, name, content, func(r io.Reader) error {
@@ -105,20 +105,6 @@ func TestFailingReaders(t *testing.T) {
 	} {
 		failtest.Reads(t, name, []byte(f.content), f.read)
 	}
-}
-
-// zipped compresses a file.
-func zipped(t *testing.T, content []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }
 
 // TestFailingWriters: the error of a writer comes through from every format, and so does that of a

@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/gziptest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -61,11 +61,7 @@ func TestOptions(t *testing.T) {
 	} else if _, ok := d.Points.(*points.Gram); !ok {
 		t.Errorf("Gram matrix: %T", d.Points)
 	}
-	var z bytes.Buffer
-	w := gzip.NewWriter(&z)
-	_, _ = w.Write(content)
-	_ = w.Close()
-	for name, b := range map[string][]byte{"-": content, "data": content, "data.gz": z.Bytes()} {
+	for name, b := range map[string][]byte{"-": content, "data": content, "data.gz": gziptest.Zip(content)} {
 		d, err := dataset.Decode(bytes.NewBuffer(b), name, "parquet", reading())
 		if err != nil || !slices.Equal(rowData(d), rowData(want)) || !slices.Equal(d.IDs, want.IDs) {
 			t.Errorf("%s: %v, %v", name, d, err)

@@ -104,28 +104,13 @@ func FindPairs(m *mustlink.Model, options string, p *Points, c *Control) (*Pairs
 	if err := parse(options, &o); err != nil {
 		return nil, err
 	}
-	shares := o.Precision + o.Recall
-	if o.Precision != 0 && o.Recall != 0 || (o.Threshold == nil) == (shares == 0) {
+	if o.Precision != 0 && o.Recall != 0 || (o.Threshold == nil) == (o.Precision+o.Recall == 0) {
 		return nil, fault.Data("", "options: want one of threshold, precision and recall")
 	}
-	by := m.Calibration()
-	var err error
-	if by == nil && shares+o.Share != 0 {
-		return nil, fault.Data("", "the model is not calibrated: want threshold alone, or a calibrated model")
-	} else if o.Share != 0 {
-		if by, err = by.WithShare(o.Share); err != nil {
-			return nil, err
-		}
+	if o.Threshold == nil {
+		o.Threshold = new(float64)
 	}
-	var t calibration.Threshold
-	switch {
-	case o.Precision != 0:
-		t, err = by.Threshold(o.Precision)
-	case o.Recall != 0:
-		t, err = by.ThresholdForRecall(o.Recall)
-	default:
-		t.Distance = *o.Threshold
-	}
+	by, threshold, err := calibration.Choose(m.Calibration(), o.Share, o.Precision, o.Recall, *o.Threshold)
 	if err != nil {
 		return nil, err
 	}
@@ -133,18 +118,18 @@ func FindPairs(m *mustlink.Model, options string, p *Points, c *Control) (*Pairs
 	if err != nil {
 		return nil, err
 	}
-	out := &Pairs{Threshold: &t.Distance, Notices: []string{}}
+	out := &Pairs{Threshold: &threshold, Notices: []string{}}
 	return out, c.run(func(ctx context.Context, progress algorithms.ProgressFunc) error {
 		find := func(threshold float64) ([]mustlink.Pair, error) {
 			return m.Pairs(ctx, table, threshold, mustlink.PairOptions{Neighbors: o.Neighbors, Most: o.Most,
 				Progress: progress})
 		}
-		pairs, err := find(t.Distance)
+		pairs, err := find(threshold)
 		if err != nil {
 			return err
 		}
 		if by != nil {
-			found, err := by.Matches(t.Distance, o.Precision, table.Rows(), o.Neighbors == 0,
+			found, err := by.Matches(threshold, o.Precision, table.Rows(), o.Neighbors == 0,
 				neighbors.Distances(pairs), func(threshold float64) ([]float64, error) {
 					more, err := find(threshold)
 					return neighbors.Distances(more), err

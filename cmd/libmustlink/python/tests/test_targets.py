@@ -45,7 +45,7 @@ class Targets(unittest.TestCase):
 
     def test_links_are_ignored(self):
         X, y = waves()
-        with self.assertWarnsRegex(mustlink.Notice, "1 links ignored"):
+        with self.assertWarnsRegex(mustlink.Notice, "1 link ignored"):
             learner = mustlink.MLKR().fit(X, y, links=Links([(0, 1)], [1]))
         np.testing.assert_array_equal(learner.transform(X), mustlink.MLKR().fit(X, y).transform(X))
 

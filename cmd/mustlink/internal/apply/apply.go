@@ -411,16 +411,16 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 }
 
 func (r *classifyReport) text(w io.Writer) {
-	among := session.Plural(r.Train, "row")
+	among := fault.Count(r.Train, "row")
 	if r.Unlabeled > 0 {
 		among = fmt.Sprintf("%d of %d rows, the others have no label", r.Train, r.Train+r.Unlabeled)
 	}
-	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", session.Plural(r.N, "row"),
-		session.Plural(r.Neighbors, "neighbor"), among, r.Metric)
+	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", fault.Count(r.N, "row"),
+		fault.Count(r.Neighbors, "neighbor"), among, r.Metric)
 	if r.Scores != nil && r.Scores.Accuracy != nil {
 		of := ""
 		if r.Scores.Unlabeled > 0 {
-			of = fmt.Sprintf(" of the %s with a label", session.Plural(r.Scores.N, "row"))
+			of = fmt.Sprintf(" of the %s with a label", fault.Count(r.Scores.N, "row"))
 		}
 		fmt.Fprintf(w, "accuracy\t%v%s\n", session.Number(*r.Scores.Accuracy), of)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/topics"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
@@ -169,7 +170,7 @@ func (c *clusterCommand) run(ctx context.Context, m *metric.Metric, args []strin
 		return err
 	}
 	if !r.Converged {
-		c.Warnf("clustering stopped at %s before it converged", session.Plural(r.Iterations, "iteration"))
+		c.Warnf("clustering stopped at %s before it converged", fault.Count(r.Iterations, "iteration"))
 	}
 	if c.centers == "" { // given centers may well be far from all rows
 		for _, notice := range cluster.Notices(r.Sizes) {
@@ -225,13 +226,13 @@ func (r *clusterReport) iterationsText() string {
 	case r.Iterations == 0 && r.Passes == 0: // given centers
 		return ""
 	case r.Algorithm == algMiniBatch:
-		return fmt.Sprintf(" after %s (%s)", session.Plural(r.Iterations, "batch"),
-			session.Plural(r.Passes, "pass"))
+		return fmt.Sprintf(" after %s (%s)", fault.Count(r.Iterations, "batch"),
+			fault.Count(r.Passes, "pass"))
 	case r.Passes > 0:
-		return fmt.Sprintf(" after %s (%s)", session.Plural(r.Iterations, "iteration"),
-			session.Plural(r.Passes, "pass"))
+		return fmt.Sprintf(" after %s (%s)", fault.Count(r.Iterations, "iteration"),
+			fault.Count(r.Passes, "pass"))
 	}
-	return fmt.Sprintf(" after %s (start %d)", session.Plural(r.Iterations, "iteration"), r.Restart)
+	return fmt.Sprintf(" after %s (start %d)", fault.Count(r.Iterations, "iteration"), r.Restart)
 }
 
 // scoresLine writes the scores against the labels of the data on one line.
@@ -245,7 +246,7 @@ func scoresLine(w io.Writer, r *score.Report) {
 	}
 	of := ""
 	if r.Unlabeled > 0 {
-		of = " of " + session.Plural(r.N, "row")
+		of = " of " + fault.Count(r.N, "row")
 	}
 	fmt.Fprintf(w, "against the labels%s\t%s\n", of, strings.Join(scores, ", "))
 }

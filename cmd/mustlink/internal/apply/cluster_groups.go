@@ -148,10 +148,10 @@ func (r *groupsReport) text(w io.Writer) {
 	if r.Noise != nil && r.Distance == 0 {
 		how = "by density"
 	}
-	fmt.Fprintf(w, "groups\t%d of %s, %s on the %s metric\n", r.Groups, session.Plural(r.N, "row"), how,
+	fmt.Fprintf(w, "groups\t%d of %s, %s on the %s metric\n", r.Groups, fault.Count(r.N, "row"), how,
 		r.Metric)
 	if r.Noise != nil {
-		fmt.Fprintf(w, "in no group\t%s\n", session.Plural(*r.Noise, "row"))
+		fmt.Fprintf(w, "in no group\t%s\n", fault.Count(*r.Noise, "row"))
 	}
 	fmt.Fprintf(w, "largest\t%s; %d of one row\n", session.Joined(r.Largest, " "), r.Single)
 	if r.Calibrated != nil {
@@ -253,10 +253,7 @@ func (c *clusterCommand) read(ctx context.Context, one *column) (mustlink.Distin
 			empty++
 		}
 	}
-	if empty > 0 {
-		c.Warnf("%s: column %q of %s has %s, which are no values: these rows may be in any group",
-			c.data.Path, one.name, one.flag, session.Plural(empty, "empty cell"))
-	}
+	warnEmpty(c.Session, c.data.Path, one.name, one.flag, empty, "these rows may be in any group")
 	if one.width == "" {
 		return mustlink.Distinct{Name: one.name, Keys: keys(values)}, nil
 	}
@@ -289,19 +286,37 @@ func keys(values []string) []int {
 
 // contradiction names the files of links and columns that contradict each other.
 func (c *clusterCommand) contradiction(err error) error {
-	if e, is := errors.AsType[*cluster.DistinctError](err); is {
-		i, j := e.Conflict.Link.I, e.Conflict.Link.J
+	err = usage.RenameParams(err, "number of groups", "-n, --clusters", "neighbors", "--neighbors",
+		"smallest size", "--min-size", "recall", "--approximate")
+	return contradicted(err, c.links.Path, c.data.Path, func(e *cluster.DistinctError) (alike, flag string) {
 		k := slices.IndexFunc(c.columns, func(one column) bool {
 			return one.name == e.Column && one.size == e.Width
 		})
-		return fault.Data(c.links.Path, "must-links %s join rows %d and %d, which have %s in column %q of %s",
-			e.Conflict.PathString(), i, j, c.columns[k].alike(i, j), e.Column, c.columns[k].flag)
+		return c.columns[k].alike(e.Conflict.Link.I, e.Conflict.Link.J), c.columns[k].flag
+	})
+}
+
+// contradicted names in err the files of links and of columns that contradict each other. values
+// says how the values of the two rows are alike, and names the flag of their column.
+func contradicted(err error, from, data string,
+	values func(*cluster.DistinctError) (alike, flag string)) error {
+	if e, is := errors.AsType[*cluster.DistinctError](err); is {
+		alike, flag := values(e)
+		return fault.Data(from, "must-links %s join rows %d and %d, which have %s in column %q of %s",
+			e.Conflict.PathString(), e.Conflict.Link.I, e.Conflict.Link.J, alike, e.Column, flag)
 	}
 	if _, is := errors.AsType[*links.ConflictError](err); is {
-		return fault.InFile(err, c.links.Path)
+		return fault.InFile(err, from)
 	}
-	return fault.InFile(usage.RenameParams(err, "number of groups", "-n, --clusters", "neighbors",
-		"--neighbors", "smallest size", "--min-size", "recall", "--approximate"), c.data.Path)
+	return fault.InFile(err, data)
+}
+
+// warnEmpty warns of empty cells in a column of a flag, which forbid nothing.
+func warnEmpty(s *session.Session, path, name, flag string, empty int, free string) {
+	if empty > 0 {
+		s.Warnf("%s: column %q of %s has %s, which are no values: %s", path, name, flag,
+			fault.Count(empty, "empty cell"), free)
+	}
 }
 
 // alike describes the values of two rows that are not in one group.

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -169,19 +168,19 @@ type foundLinks struct {
 }
 
 func (r *entitiesReport) text(w io.Writer) {
-	fmt.Fprintf(w, "entities\t%d of %s\n", r.Entities, session.Plural(r.Records, "record"))
+	fmt.Fprintf(w, "entities\t%d of %s\n", r.Entities, fault.Count(r.Records, "record"))
 	fmt.Fprintf(w, "largest\t%s; %d of one record\n", session.Joined(r.Largest, " "), r.Single)
-	fmt.Fprintf(w, "candidates\t%s", session.Plural(r.Candidates, "pair"))
+	fmt.Fprintf(w, "candidates\t%s", fault.Count(r.Candidates, "pair"))
 	if r.Found != nil {
-		fmt.Fprintf(w, ", with %d of %s", r.Found.Candidates, session.Plural(r.Found.Must, "must-link"))
+		fmt.Fprintf(w, ", with %d of %s", r.Found.Candidates, fault.Count(r.Found.Must, "must-link"))
 	}
 	fmt.Fprintln(w)
 	if r.Pairs != nil {
 		fmt.Fprintf(w, "held-out links\t%s\n", r.Pairs)
 	}
-	fmt.Fprintf(w, "solved exactly\t%d of %s\n", r.Exact, session.Plural(r.Components, "component"))
+	fmt.Fprintf(w, "solved exactly\t%d of %s\n", r.Exact, fault.Count(r.Components, "component"))
 	if r.Barred > 0 {
-		fmt.Fprintf(w, "forbidden\t%s above 1/2, by links and columns\n", session.Plural(r.Barred, "pair"))
+		fmt.Fprintf(w, "forbidden\t%s above 1/2, by links and columns\n", fault.Count(r.Barred, "pair"))
 	}
 	if r.Kept > 0 {
 		fmt.Fprintf(w, "earlier entities\t%d kept, %d joined with others\n", r.Kept, r.Joined)
@@ -258,7 +257,7 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 	}
 	if e.Divided > 0 {
 		c.Warnf("%s: %s above 1/2 are left out, as they connect more than 1000 records: want surer links, or "+
-			"--distinct", d.Name, session.Plural(e.Divided, "pair"))
+			"--distinct", d.Name, fault.Count(e.Divided, "pair"))
 	}
 	labels := entities.Keep(e.Labels, earlier, next)
 	r.describe(e, labels, earlier)
@@ -321,10 +320,7 @@ func (c *entitiesCommand) distinctKeys() (out []cluster.Distinct, err error) {
 				empty++
 			}
 		}
-		if empty > 0 {
-			c.Warnf("%s: column %q of --distinct has %s, which are no values: these records may be in any entity",
-				c.data.Path, name, session.Plural(empty, "empty cell"))
-		}
+		warnEmpty(c.Session, c.data.Path, name, "--distinct", empty, "these records may be in any entity")
 		out = append(out, d)
 	}
 	return out, nil
@@ -370,8 +366,8 @@ type questionsReport struct {
 }
 
 func (r *questionsReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s to ask, of %s\n", r.Output, session.Plural(r.Pairs, "pair"),
-		session.Plural(r.Candidates, "candidate"))
+	fmt.Fprintf(w, "%s: %s to ask, of %s\n", r.Output, fault.Count(r.Pairs, "pair"),
+		fault.Count(r.Candidates, "candidate"))
 }
 
 // earlier reads the entities of an earlier run, adds them to the must-links, and returns the number
@@ -437,17 +433,10 @@ func (c *entitiesCommand) given() string {
 
 // contradiction names the files of links and columns that contradict each other.
 func (c *entitiesCommand) contradiction(err error) error {
-	of := c.given()
-	if e, is := errors.AsType[*cluster.DistinctError](err); is {
+	return contradicted(err, c.given(), c.data.Path, func(e *cluster.DistinctError) (alike, flag string) {
 		column, _ := c.text(e.Column)
-		return fault.Data(of, "must-links %s join rows %d and %d, which have the same value %q in column %q of "+
-			"--distinct", e.Conflict.PathString(), e.Conflict.Link.I, e.Conflict.Link.J,
-			column.Levels[column.Codes[e.Conflict.Link.I]], e.Column)
-	}
-	if _, is := errors.AsType[*links.ConflictError](err); is {
-		return fault.InFile(err, of)
-	}
-	return fault.InFile(err, c.data.Path)
+		return fmt.Sprintf("the same value %q", column.Levels[column.Codes[e.Conflict.Link.I]]), "--distinct"
+	})
 }
 
 // describe describes the entities.

@@ -129,8 +129,8 @@ func (p *pairsModel) String() string {
 	if p.Alone > 0 {
 		alone = fmt.Sprintf(" (learned distance alone %.3f)", p.Alone)
 	}
-	return fmt.Sprintf("AUC %.3f%s; rests on %d must-links and %d cannot-links; %.3g of the candidates match",
-		p.AUC, alone, p.Must, p.Cannot, p.Share)
+	return fmt.Sprintf("AUC %.3f%s; rests on %s; %.3g of the candidates match", p.AUC, alone,
+		links.Numbers(p.Must, p.Cannot), p.Share)
 }
 
 // model returns the probability of a pair: that of the calibration, or of a pair model that learns

@@ -280,8 +280,8 @@ func (c *neighborsCommand) named(next func() (found, error),
 }
 
 func (r *neighborsReport) text(w io.Writer) {
-	fmt.Fprintf(w, "neighbors\t%d of each of %s among %s (%s)\n", r.Neighbors, session.Plural(r.N, "row"),
-		session.Plural(r.Train, "row"), r.Method)
+	fmt.Fprintf(w, "neighbors\t%d of each of %s among %s (%s)\n", r.Neighbors, fault.Count(r.N, "row"),
+		fault.Count(r.Train, "row"), r.Method)
 	if r.Indexed == nil {
 		fmt.Fprintf(w, "search\texact\n")
 	} else {
@@ -361,7 +361,7 @@ type indexReport struct {
 
 func (r *indexReport) text(w io.Writer) {
 	fmt.Fprintf(w, "search\trecall %.4f on %s of --train (wanted %v), by %d of %s\n",
-		r.Value, session.Plural(r.Rows, "other row"), r.Wanted, r.Probes, session.Plural(r.Cells, "cell"))
+		r.Value, fault.Count(r.Rows, "other row"), r.Wanted, r.Probes, fault.Count(r.Cells, "cell"))
 	if r.File != "" {
 		how := "read"
 		if r.Built {
@@ -433,7 +433,7 @@ func (x *indexed) read(ctx context.Context, m *metric.Metric, path string, train
 			train.Name)
 	case index.Neighbors() != k:
 		return nil, fault.Data(x.path, "it is an index for %s: want -k %d, or another --index",
-			session.Plural(index.Neighbors(), "neighbor"), index.Neighbors())
+			fault.Count(index.Neighbors(), "neighbor"), index.Neighbors())
 	}
 	return index, nil
 }

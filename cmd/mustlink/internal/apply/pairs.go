@@ -124,13 +124,11 @@ func (p *pairsCommand) run(ctx context.Context, args []string) error {
 	r := &pairsReport{Method: m.Name(), Output: p.out, Distance: p.threshold}
 	var calibrated *calibration.Calibration
 	if len(args) > 0 {
-		if calibrated, err = p.calibration(m, args[0]); err != nil {
-			return err
-		}
-		if r.Distance, err = p.distance(calibrated); err != nil {
+		calibrated, r.Distance, err = calibration.Choose(m.Record().Calibration, p.share, p.precision,
+			p.recall, p.threshold)
+		if err != nil {
 			return fault.InFile(unsupported(usage.RenameParams(err, "precision", "--precision", "recall",
-				"--recall")),
-				args[0])
+				"--recall", "share", "--share")), args[0])
 		}
 	}
 	data, err := m.Read(ctx, &p.data)
@@ -177,35 +175,6 @@ func unsupported(err error) error {
 			"--near')"
 	}
 	return err
-}
-
-// calibration returns the calibration of the model, nil if there is none and none is needed.
-func (p *pairsCommand) calibration(m *metric.Metric, path string) (*calibration.Calibration, error) {
-	c := m.Record().Calibration
-	switch {
-	case c == nil && p.precision+p.recall+p.share > 0:
-		return nil, fault.Data(path,
-			"the model is not calibrated: want --threshold alone, or a model of mustlink calibrate")
-	case c == nil || p.share == 0:
-		return c, nil
-	}
-	c, err := c.WithShare(p.share)
-	return c, usage.RenameParams(err, "share", "--share")
-}
-
-// distance returns the threshold.
-func (p *pairsCommand) distance(c *calibration.Calibration) (float64, error) {
-	var t calibration.Threshold
-	var err error
-	switch {
-	case p.precision > 0:
-		t, err = c.Threshold(p.precision)
-	case p.recall > 0:
-		t, err = c.ThresholdForRecall(p.recall)
-	default:
-		return p.threshold, nil
-	}
-	return t.Distance, err
 }
 
 func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset.Data,
@@ -262,7 +231,7 @@ func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, probabi
 }
 
 func (r *pairsReport) text(w io.Writer) {
-	fmt.Fprintf(w, "pairs\t%d among %s, within distance %.6g (%s)\n", r.Pairs, session.Plural(r.Rows, "row"),
+	fmt.Fprintf(w, "pairs\t%d among %s, within distance %.6g (%s)\n", r.Pairs, fault.Count(r.Rows, "row"),
 		r.Distance, r.Method)
 	if r.Calibrated != nil {
 		fmt.Fprintf(w, "threshold\t%v\n", *r.Calibrated)

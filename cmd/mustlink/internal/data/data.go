@@ -105,7 +105,7 @@ func (c *checkCommand) run(ctx context.Context, _ []string) error {
 	if err := c.Print(r, r.write); err != nil || r.OK {
 		return err
 	}
-	return usage.Errorf("check found %s", session.Plural(len(r.Problems), "problem"))
+	return usage.Errorf("check found %s", fault.Count(len(r.Problems), "problem"))
 }
 
 func (c *checkCommand) check(check *session.Checks, _ []string) {
@@ -218,10 +218,10 @@ func (r *checkReport) write(w io.Writer) {
 	if r.N > 0 {
 		fmt.Fprintf(w, "data: %s", r.shape)
 		if r.Classes > 0 {
-			fmt.Fprintf(w, ", labels of %s", session.Plural(r.Classes, "class"))
+			fmt.Fprintf(w, ", labels of %s", fault.Count(r.Classes, "class"))
 		}
 		if r.Unlabeled > 0 {
-			fmt.Fprintf(w, ", %s without a label", session.Plural(r.Unlabeled, "row"))
+			fmt.Fprintf(w, ", %s without a label", fault.Count(r.Unlabeled, "row"))
 		}
 		if r.HasIDs {
 			fmt.Fprint(w, ", ids")
@@ -235,11 +235,11 @@ func (r *checkReport) write(w io.Writer) {
 	}
 	if r.MustLinks+r.Cannot+r.Chunklets > 0 {
 		fmt.Fprintf(w, "links: %d must, %d cannot; %s\n", r.MustLinks, r.Cannot,
-			session.Plural(r.Chunklets, "chunklet"))
+			fault.Count(r.Chunklets, "chunklet"))
 	}
 	switch {
 	case r.OK && len(r.Warnings) > 0:
-		fmt.Fprintf(w, "no errors, %s\n", session.Plural(len(r.Warnings), "warning"))
+		fmt.Fprintf(w, "no errors, %s\n", fault.Count(len(r.Warnings), "warning"))
 	case r.OK:
 		fmt.Fprintln(w, "no problems")
 	}
@@ -279,13 +279,13 @@ type linksReport struct {
 }
 
 func (r linksReport) text(w io.Writer) {
-	on := session.Plural(r.N, "row")
+	on := fault.Count(r.N, "row")
 	if r.Unlabeled > 0 {
 		on += fmt.Sprintf(" (%d without a label)", r.Unlabeled)
 	}
 	fmt.Fprintf(w, "%s: %s and %s on %s; the must-links leave %s\n", r.Links,
-		session.Plural(r.MustLinks, "must-link"), session.Plural(r.Cannot, "cannot-link"), on,
-		session.Plural(r.Components, "component"))
+		fault.Count(r.MustLinks, "must-link"), fault.Count(r.Cannot, "cannot-link"), on,
+		fault.Count(r.Components, "component"))
 }
 
 // linksCommand holds what make and close share.

@@ -212,7 +212,7 @@ func (c *scoreCommand) otherLength(truth, predicted int, ended bool) error {
 	if !ended {
 		more = " or more"
 	}
-	has, wants := session.Plural(predicted, "label"), strconv.Itoa(truth)
+	has, wants := fault.Count(predicted, "label"), strconv.Itoa(truth)
 	if predicted > truth {
 		has += more
 	} else {
@@ -260,7 +260,7 @@ func (c *scoreCommand) input(ctx context.Context) (in score.Input, err error) {
 	}
 	if x.Rows != len(in.Truth) {
 		return in, fault.Data(c.embedding, "it has %s: want %d, as many as %s has labels",
-			session.Plural(x.Rows, "row"), len(in.Truth), c.truth)
+			fault.Count(x.Rows, "row"), len(in.Truth), c.truth)
 	}
 	in.X, in.N, in.D = x.Data, x.Rows, x.Cols
 	return in, nil

@@ -137,12 +137,12 @@ type plotReport struct {
 }
 
 func (r plotReport) text(w io.Writer) {
-	must := session.Plural(r.Must, "must-link")
+	must := fault.Count(r.Must, "must-link")
 	if r.Chunks > 0 {
-		must = session.Plural(r.Chunks, "chunklet")
+		must = fault.Count(r.Chunks, "chunklet")
 	}
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, session.Plural(r.Points, "point"), must,
-		session.Plural(r.Cannot, "cannot-link"))
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, fault.Count(r.Points, "point"), must,
+		fault.Count(r.Cannot, "cannot-link"))
 }
 
 func (p *plotCommand) run(ctx context.Context, args []string) (err error) {
@@ -334,7 +334,7 @@ func sample[T any](p *plotCommand, kind string, all []T) []T {
 	if len(all) <= p.maxLinks {
 		return all
 	}
-	p.Warnf("%d of %s drawn: --max-links", p.maxLinks, session.Plural(len(all), kind))
+	p.Warnf("%d of %s drawn: --max-links", p.maxLinks, fault.Count(len(all), kind))
 	chosen := rand.New(rand.NewPCG(p.seed, uint64(len(all)))).Perm(len(all))[:p.maxLinks]
 	slices.Sort(chosen)
 	out := make([]T, 0, p.maxLinks)
@@ -484,7 +484,7 @@ func (p *plotCommand) plotSpectrum(path string) error {
 	}
 	l, curves := pictures.Spectrum(spectral)
 	l.Title = fmt.Sprintf("spectrum of the %s model", p.m.Name())
-	return p.writeCurves(l, curvesReport{Curves: curves}, session.Plural(len(curves), "curve"))
+	return p.writeCurves(l, curvesReport{Curves: curves}, fault.Count(len(curves), "curve"))
 }
 
 // writeCurves draws curves and reports on them; summary is the report as text.

@@ -181,7 +181,7 @@ func Status(converged bool, iterations int, message string) string {
 		text = "not converged"
 	}
 	if iterations > 0 {
-		text += " in " + session.Plural(iterations, "iteration")
+		text += " in " + fault.Count(iterations, "iteration")
 	}
 	if message != "" {
 		text += "; " + message
@@ -289,7 +289,7 @@ func WriteCalibration(w io.Writer, c *calibration.Summary) {
 		of = "near pairs"
 	}
 	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches\n",
-		session.Plural(c.Must, "must-link"), session.Plural(c.Cannot, "cannot-link"), c.Share, of)
+		fault.Count(c.Must, "must-link"), fault.Count(c.Cannot, "cannot-link"), c.Share, of)
 	if c.Most != "" {
 		fmt.Fprintf(w, "by precision\t%s\n", c.Most)
 	}

@@ -64,7 +64,7 @@ func (m *maker) model(v pictures.Space) (info view.Model, err error) {
 	add("method", about.Method)
 	add("parameters", metric.Params(about.Method, file.Header.Params, about.Statistics))
 	add("scaling", about.Preparation)
-	add("embedding", session.Plural(about.Dim, "dimension"))
+	add("embedding", fault.Count(about.Dim, "dimension"))
 	add("status", metric.Status(about.Converged, 0, about.Message))
 	add("time of the fit", session.ShortTime(about.Elapsed.Seconds()))
 	add("made by", "mustlink "+file.Header.LibraryVersion+", "+file.Header.Build)
@@ -118,9 +118,9 @@ func sentences(d mustlink.Description) string {
 	}
 	from := "objects"
 	if d.Columns >= 0 {
-		from = session.Plural(d.Columns, "column")
+		from = fault.Count(d.Columns, "column")
 	}
-	second := fmt.Sprintf("It maps %s to %s", from, session.Plural(d.Dim, "coordinate"))
+	second := fmt.Sprintf("It maps %s to %s", from, fault.Count(d.Dim, "coordinate"))
 	if d.Kernel != "" && !strings.HasPrefix(d.Kernel, "linear") {
 		second += ", with the kernel " + kernelText(d.Kernel)
 	}
@@ -128,7 +128,7 @@ func sentences(d mustlink.Description) string {
 	case !d.Converged:
 		second += "; the fit did not converge"
 	case d.Iterations > 0:
-		second += fmt.Sprintf("; the fit converged in %s", session.Plural(d.Iterations, "iteration"))
+		second += fmt.Sprintf("; the fit converged in %s", fault.Count(d.Iterations, "iteration"))
 	}
 	return strings.TrimSuffix(first, ".") + ". " + second + "."
 }
@@ -275,7 +275,7 @@ func (m *maker) importance(v pictures.Space) (*view.Importance, error) {
 	}
 	list, err := m.permuted(v, x, set, names)
 	note := fmt.Sprintf("Loss of AUC on %s when a column is permuted among their rows, mean of %s.", what,
-		session.Plural(permutations, "permutation"))
+		fault.Count(permutations, "permutation"))
 	return bars(list, note, func(w float64) string { return fmt.Sprintf("%.3f", w) }), err
 }
 

@@ -56,7 +56,7 @@ type Report struct {
 // Text writes the report for people.
 func (r *Report) Text(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, fault.FormatBytes(int64(r.Bytes)),
-		session.Plural(r.Points, "point"), strings.Join(r.Metrics, ", "))
+		fault.Count(r.Points, "point"), strings.Join(r.Metrics, ", "))
 }
 
 // maker makes a page.
@@ -128,7 +128,7 @@ func (m *maker) describe() error {
 	if classes > 0 {
 		text := fmt.Sprintf("%d different ones", classes)
 		if none := x.Len() - m.Data.Labeled(); none > 0 {
-			text += fmt.Sprintf("; %s without one", session.Plural(none, "row"))
+			text += fmt.Sprintf("; %s without one", fault.Count(none, "row"))
 		}
 		m.out.Data = append(m.out.Data, fact("labels", "%s", text))
 	}
@@ -157,12 +157,12 @@ func (m *maker) fingerprint() string {
 func (m *maker) summary(classes int) string {
 	text := m.shape() + " points"
 	if classes > 0 {
-		text += ", " + session.Plural(classes, "label")
+		text += ", " + fault.Count(classes, "label")
 	}
 	if m.Set != nil {
 		must, cannot := m.Set.Count()
-		text += fmt.Sprintf("; %s and %s", session.Plural(must, "must-link"),
-			session.Plural(cannot, "cannot-link"))
+		text += fmt.Sprintf("; %s and %s", fault.Count(must, "must-link"),
+			fault.Count(cannot, "cannot-link"))
 	}
 	return text
 }
@@ -179,7 +179,7 @@ func (m *maker) describeLinks() {
 	m.out.Links = []view.Fact{
 		fact("file", "%s", m.Links.Path),
 		fact("must-links", "%d, joining points in %s, the largest of %d", must,
-			session.Plural(len(groups), "component"), largest),
+			fault.Count(len(groups), "component"), largest),
 		fact("cannot-links", "%d", cannot),
 		fact("given twice", "%d", m.Set.Duplicates()),
 	}
@@ -210,7 +210,7 @@ func (m *maker) measure() error {
 		note := fmt.Sprintf(
 			"Rand indices and NMI: k-means with %d clusters, the best of %s, mean and standard deviation "+
 				"over %d seeds, compared with the labels.", m.k,
-			session.Plural(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
+			fault.Count(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
 		column(note, m.clusterScores, "balanced Rand", "adjusted Rand", "NMI")
 		column("5-NN accuracy: of a vote of the 5 nearest other points.", m.neighborScore, "5-NN accuracy")
 	}

@@ -83,7 +83,7 @@ func TestCells(t *testing.T) {
 	long := strings.Repeat("ü", 1000)
 	x := &points.Mixed{N: 2, Columns: []points.Column{
 		{Name: long, Codes: []int32{0, -1}, Levels: []string{long}}, {Name: "age", Numbers: []float64{7, 8}}}}
-	want := [][3]string{{long[:120], long[:600], ""}, {"age", "7", "8"}}
+	want := [][3]string{{long[:2*59] + "…", long[:2*299] + "…", ""}, {"age", "7", "8"}}
 	if got := cells(label.ColumnsOf(&dataset.Data{Points: x}), 0, 1); !slices.Equal(got, want) {
 		t.Errorf("cells %q", got)
 	}

@@ -151,8 +151,8 @@ func (m *maker) listViolations() error {
 func cells(columns []label.Column, i, j int) (out [][3]string) {
 	shown, _ := label.Differing(columns, i, j)
 	for _, c := range shown {
-		out = append(out, [3]string{fmt.Sprintf("%.60s", c.Name), fmt.Sprintf("%.300s", c.Text(i)),
-			fmt.Sprintf("%.300s", c.Text(j))})
+		out = append(out, [3]string{session.Clip(c.Name, session.LongName), session.Clip(c.Text(i), 300),
+			session.Clip(c.Text(j), 300)})
 	}
 	return out
 }

@@ -229,7 +229,7 @@ func Shape(p points.Points) string {
 		for i := range x.Len() {
 			shortest, longest = min(shortest, len(x.Row(i))), max(longest, len(x.Row(i)))
 		}
-		return fmt.Sprintf("%s of %d to %d letters", session.Plural(x.Len(), "sequence"), shortest, longest)
+		return fmt.Sprintf("%s of %d to %d letters", fault.Count(x.Len(), "sequence"), shortest, longest)
 	case *points.CSR:
 		return fmt.Sprintf("%d x %d, sparse: %.3g %% are not 0", x.N, x.D,
 			100*float64(len(x.Val))/float64(x.N)/float64(x.D))
@@ -283,7 +283,7 @@ func WarnOfLabels(s *session.Session, d *dataset.Data) {
 	}
 	var each []string
 	for _, label := range slices.Sorted(maps.Keys(rows)) {
-		each = append(each, fmt.Sprintf("%q is the label of %s", label, session.Plural(rows[label], "row")))
+		each = append(each, fmt.Sprintf("%q is the label of %s", label, fault.Count(rows[label], "row")))
 	}
 	if len(each) > 0 {
 		s.Warnf("%s: %s, a class like others: want empty cells if it means no label", d.Name,

@@ -123,7 +123,7 @@ func WarnOfLeaks(s *session.Session, d *dataset.Data, leaks []prepare.Leak) {
 	const most = 3
 	for k, leak := range leaks {
 		if k == most {
-			s.Warnf("%s: %s more decide all links as well", d.Name, session.Plural(len(leaks)-most, "column"))
+			s.Warnf("%s: %s more decide all links as well", d.Name, fault.Count(len(leaks)-most, "column"))
 			return
 		}
 		advice := ""

@@ -21,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
@@ -327,7 +328,7 @@ func (r *demoReport) text(w io.Writer, sets []demoSet) {
 		fmt.Fprintf(w, "%s: %s\n", s.name, s.about)
 	}
 	fmt.Fprintf(w, "\n%d points, half of them held out; %s between training rows; mean of %s of k-means\n\n",
-		r.Points, session.Plural(r.Links, "must-link"), session.Plural(r.Repetitions, "repetition"))
+		r.Points, fault.Count(r.Links, "must-link"), fault.Count(r.Repetitions, "repetition"))
 	fmt.Fprintf(w, "set\tlearned metric\tkernel\ttraining rows: Rand\tbalanced\tARI\theld-out rows: "+
 		"Rand\tbalanced\tARI\n")
 	for _, row := range r.Rows {
@@ -358,7 +359,7 @@ func (r *demoReport) conclude(w io.Writer) {
 	}
 	fmt.Fprintf(w, "clustering of held-out rows: %.0f %% -> %.0f %% of pairs are right, without learning and with "+
 		"%s, the default (balanced Rand, mean of %s)\n", 100*raw/sets, 100*learned/sets, usual,
-		session.Plural(int(sets), "set"))
+		fault.Count(int(sets), "set"))
 }
 
 // write writes one repetition to files.
@@ -447,7 +448,7 @@ type peopleReport struct {
 }
 
 func (r peopleReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s of %d people\n", r.Output, session.Plural(r.Records, "record"), r.People)
+	fmt.Fprintf(w, "%s: %s of %d people\n", r.Output, fault.Count(r.Records, "record"), r.People)
 }
 
 func (p *peopleCommand) run(ctx context.Context, _ []string) error {

@@ -412,7 +412,7 @@ func (c *fitCommand) needLinks(set *links.Set) error {
 		return fault.Data(path, "it has no links: want at least one")
 	case must == 0 && !method.UsesCannotLinks && !method.UsesTargets:
 		return fault.Data(path, "it has no must-links, only %s: want at least one, %s learns from must-links",
-			session.Plural(cannot, "cannot-link"), method.Name)
+			fault.Count(cannot, "cannot-link"), method.Name)
 	}
 	return nil
 }

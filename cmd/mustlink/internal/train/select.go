@@ -313,7 +313,7 @@ func (r *selectReport) text(w io.Writer) {
 	if r.Raw != nil {
 		writeTrial(w, *r.Raw)
 	}
-	fmt.Fprintf(w, "%s in %s\n", session.Plural(r.Fits, "fit"), session.ShortTime(r.Seconds))
+	fmt.Fprintf(w, "%s in %s\n", fault.Count(r.Fits, "fit"), session.ShortTime(r.Seconds))
 	r.verdict(w)
 	fmt.Fprintln(w)
 	r.Model.text(w)
@@ -385,8 +385,8 @@ func (t *training) search(ctx context.Context, eng *engine.Engine, table *mustli
 // text writes the result on a line, and what a longer search would take.
 func (r *searchReport) text(w io.Writer) {
 	const most = 3
-	fmt.Fprintf(w, "search\t%s, %s in %s;", session.Plural(len(r.Trials), "candidate"),
-		session.Plural(r.Fits, "fit"), session.ShortTime(r.Seconds))
+	fmt.Fprintf(w, "search\t%s, %s in %s;", fault.Count(len(r.Trials), "candidate"),
+		fault.Count(r.Fits, "fit"), session.ShortTime(r.Seconds))
 	for k, t := range r.Trials {
 		if k < most && t.Error == "" {
 			fmt.Fprintf(w, " %s %.3f,", t.Candidate, t.Mean)

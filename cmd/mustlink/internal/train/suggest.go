@@ -98,7 +98,7 @@ type suggestReport struct {
 }
 
 func (r *suggestReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s to ask\n", r.Output, session.Plural(r.Pairs, "pair"))
+	fmt.Fprintf(w, "%s: %s to ask\n", r.Output, fault.Count(r.Pairs, "pair"))
 }
 
 func (c *suggestCommand) run(ctx context.Context, m *metric.Metric, _ []string) error {
@@ -148,7 +148,7 @@ func (c *suggestCommand) run(ctx context.Context, m *metric.Metric, _ []string) 
 	}
 	if len(pairs) < c.count {
 		c.Warnf("only %s can be queried at once: the others depend on the answers, or are known",
-			session.Plural(len(pairs), "pair"))
+			fault.Count(len(pairs), "pair"))
 	}
 	return c.write(ctx, data, pairs, questions.Classes())
 }
@@ -173,7 +173,7 @@ func (c *suggestCommand) nearPairs(ctx context.Context, eng *engine.Engine, data
 	}
 	pairs := neighbors.Draw(found, set, c.count, c.seed)
 	if len(pairs) < c.count {
-		c.Warnf("%s: there are only %s up to the distance %g", data.Name, session.Plural(len(pairs), "pair"),
+		c.Warnf("%s: there are only %s up to the distance %g", data.Name, fault.Count(len(pairs), "pair"),
 			c.near)
 	}
 	return c.write(ctx, data, pairs, 0)

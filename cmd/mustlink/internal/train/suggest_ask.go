@@ -51,7 +51,7 @@ type askReport struct {
 
 func (r *askReport) text(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %d skipped; it now contains %s; classes found: %d\n", r.Output,
-		session.Plural(r.Answered, "answer"), r.Skipped, session.Plural(r.Links, "link"), r.Classes)
+		fault.Count(r.Answered, "answer"), r.Skipped, fault.Count(r.Links, "link"), r.Classes)
 }
 
 // ask asks queries until none is left, the input ends, or there are enough answers.
@@ -337,7 +337,7 @@ func (s *sideBySide) write(w io.Writer, i, j int, name func(int) string) {
 	}
 	t.Flush() // an error of the terminal shows when the answer is read
 	if left > 0 {
-		fmt.Fprintf(w, "and %s with smaller differences\n", session.Plural(left, "feature"))
+		fmt.Fprintf(w, "and %s with smaller differences\n", fault.Count(left, "feature"))
 	}
 }
 

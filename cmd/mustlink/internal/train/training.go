@@ -305,7 +305,7 @@ func (t *training) stopIfStrict() error {
 	if !t.strict || len(t.Warnings()) == 0 {
 		return nil
 	}
-	return usage.Errorf("%s with --strict: want none", session.Plural(len(t.Warnings()), "warning"))
+	return usage.Errorf("%s with --strict: want none", fault.Count(len(t.Warnings()), "warning"))
 }
 
 // learn fits the chosen candidate, writes the model and reports. judged is the verdict of a search,
@@ -462,10 +462,10 @@ func (r *fitReport) text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "points\t%s\n", r.shape)
 	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot,
-		session.Plural(r.Chunklets, "chunklet"))
+		fault.Count(r.Chunklets, "chunklet"))
 	if len(r.Dropped) > 0 {
 		fmt.Fprintf(w, "left out\t%s, the first: %s-link %s\n",
-			session.Plural(len(r.Dropped), "suspicious link"), r.Dropped[0].Link, r.Dropped[0].Rows())
+			fault.Count(len(r.Dropped), "suspicious link"), r.Dropped[0].Link, r.Dropped[0].Rows())
 	}
 	for _, other := range []struct {
 		name  string
@@ -475,7 +475,7 @@ func (r *fitReport) text(w io.Writer) {
 			fmt.Fprintf(w, "%s\t%d\n", other.name, other.count)
 		}
 	}
-	fmt.Fprintf(w, "embedding\t%s\n", session.Plural(r.Dim, "dimension"))
+	fmt.Fprintf(w, "embedding\t%s\n", fault.Count(r.Dim, "dimension"))
 	fmt.Fprintf(w, "status\t%s\n", metric.Status(r.Converged, r.Iterations, r.Message))
 	fmt.Fprintf(w, "time\t%s", session.ShortTime(r.Seconds))
 	if r.Verdict != nil {

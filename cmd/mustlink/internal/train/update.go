@@ -246,7 +246,7 @@ func (u *updateCommand) chunklets(ctx context.Context, d *dataset.Data) ([]mustl
 	}
 	if _, cannot := set.Count(); cannot > 0 {
 		u.Warnf("%s: %s not used: an update takes must-links", u.links.Path,
-			session.Plural(cannot, "cannot-link"))
+			fault.Count(cannot, "cannot-link"))
 	}
 	for _, rows := range set.Chunklets() {
 		out = append(out, mustlink.Chunklet{ID: mustlink.NewChunklet, Rows: rows})
@@ -264,11 +264,11 @@ func chunkletID(name string) int {
 
 func (r *updateReport) text(w io.Writer) {
 	if r.Dropped > 0 {
-		fmt.Fprintf(w, "dropped\t%s\n", session.Plural(r.Dropped, "update"))
+		fmt.Fprintf(w, "dropped\t%s\n", fault.Count(r.Dropped, "update"))
 	} else if r.Links > 0 {
-		fmt.Fprintf(w, "added\t%s\n", session.Plural(r.Links, "link"))
+		fmt.Fprintf(w, "added\t%s\n", fault.Count(r.Links, "link"))
 	} else {
-		fmt.Fprintf(w, "added\t%s\n", session.Plural(r.Added, "point"))
+		fmt.Fprintf(w, "added\t%s\n", fault.Count(r.Added, "point"))
 	}
 	for _, f := range r.Figures {
 		fmt.Fprintf(w, "%s\t%v\n", f.Name, f.Value)
