@@ -260,9 +260,8 @@ func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 		d = max(1, q/2)
 	}
 	if d >= q && q > 1 {
-		return nil, &fault.ParamError{Param: "dims", Value: d,
-			Want: fmt.Sprintf("a number below %d, the number of directions in which the points vary (with "+
-				"all of them nothing is learned)", q)}
+		return nil, fault.Param("dims", d, "a number below %d, the number of directions in which the "+
+			"points vary (with all of them nothing is learned)", q)
 	}
 	a, b := eng.NewMatrix(q, q), eng.NewMatrix(q, q)
 	if err := linear.LinkScatter(ctx, eng, pc.Z, f.Links.Cannot(), a); err != nil {

@@ -3,7 +3,6 @@ package baseline
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -90,8 +89,8 @@ func (p LFDA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 		return nil, err
 	}
 	if q := pc.Z.Cols; p.Dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: p.Dims,
-			Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the points vary", q)}
+		return nil, fault.Param("dims", p.Dims,
+			"a number from 0 to %d, the number of directions in which the points vary", q)
 	}
 	f.Report(algorithms.Progress{Stage: "local scatter"})
 	within, between, err := lfdaScatters(ctx, eng, pc.Z, c, p.differences)

@@ -3,7 +3,6 @@ package baseline
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -92,9 +91,8 @@ func (p LMNN) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	c := linear.NewClasses(f.Links)
 	pc.KeepRank(p.Rank, len(c.Rows))
 	if q := pc.Z.Cols; p.Dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: p.Dims,
-			Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the map is learned",
-				q)}
+		return nil, fault.Param("dims", p.Dims,
+			"a number from 0 to %d, the number of directions in which the map is learned", q)
 	}
 	problem, err := newLMNNProblem(ctx, f.Eng, p, pc.Z.Select(c.Rows), pc.StandardDeviations(), c)
 	if err != nil {

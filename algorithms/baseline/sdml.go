@@ -114,9 +114,8 @@ func (p SDML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	r, err := optimize.Glasso(ctx, eng, problem.matrix, p.Sparsity,
 		optimize.GlassoOptions{Tol: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("graphical lasso", 0)})
 	if errors.Is(err, optimize.ErrUnbounded) || err == nil && math.IsInf(r.Gap, 1) {
-		return nil, &fault.ParamError{Param: "balance", Value: p.Balance,
-			Want: fmt.Sprintf("a number below %.3g, or a larger sparsity: cannot-links outweigh the prior, "+
-				"and the objective has no lower bound", problem.limit)}
+		return nil, fault.Param("balance", p.Balance, "a number below %.3g, or a larger sparsity: "+
+			"cannot-links outweigh the prior, and the objective has no lower bound", problem.limit)
 	}
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -92,9 +91,8 @@ func (m *RawModel) Distances(ctx context.Context, eng *engine.Engine, x points.P
 	for p, pair := range pairs {
 		out[p] = square(pair[0], pair[1])
 		if math.IsNaN(out[p]) || math.IsInf(out[p], 0) {
-			return nil, &fault.DataError{Row: p,
-				Err: fmt.Errorf("the distance of points %d and %d is %v: want "+
-					"smaller values (standardize the data)", pair[0], pair[1], out[p])}
+			return nil, fault.Row(p, "the distance of points %d and %d is %v: want smaller values "+
+				"(standardize the data)", pair[0], pair[1], out[p])
 		}
 	}
 	return out, nil

@@ -35,11 +35,10 @@ func ConstrainedKernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, l
 	}
 	switch {
 	case l.N() != k.Rows:
-		return nil, &fault.ShapeError{What: "number of objects", Got: k.Rows,
-			Want: fmt.Sprintf("%d, as the links are for", l.N())}
+		return nil, fault.Shape("number of objects", k.Rows, "%d, as the links are for", l.N())
 	case len(l.Cannot()) > 0:
-		return nil, &fault.ParamError{Param: "number of cannot-links", Value: len(l.Cannot()),
-			Want: "0 with a Gram matrix: keep them by clustering an embedding"}
+		return nil, fault.Param("number of cannot-links", len(l.Cannot()),
+			"0 with a Gram matrix: keep them by clustering an embedding")
 	}
 	if err := checkGram(k); err != nil {
 		return nil, err

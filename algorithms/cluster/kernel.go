@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -65,8 +64,7 @@ func bestKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, wei
 // checkGram validates a Gram matrix: square, finite, symmetric.
 func checkGram(k blas.Matrix) error {
 	if k.Rows != k.Cols {
-		return &fault.ShapeError{What: "number of columns of the Gram matrix", Got: k.Cols,
-			Want: fmt.Sprintf("%d, its number of rows", k.Rows)}
+		return fault.Shape("number of columns of the Gram matrix", k.Cols, "%d, its number of rows", k.Rows)
 	}
 	if err := checkFinite(k); err != nil {
 		return err
@@ -78,16 +76,14 @@ func checkGram(k blas.Matrix) error {
 		}
 	}
 	if largest > math.MaxFloat64/16/float64(k.Rows) {
-		return &fault.DataError{Row: -1,
-			Err: fmt.Errorf("largest value of the Gram matrix is %g: its sums overflow; scale the data",
-				largest)}
+		return fault.Data("",
+			"largest value of the Gram matrix is %g: its sums overflow; scale the data", largest)
 	}
 	for i := range k.Rows {
 		for j := range i {
 			if a, b := k.At(i, j), k.At(j, i); math.Abs(a-b) > 1e-10*largest {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j),
-					Err: fmt.Errorf("value is %g but %g at row %d, column %d: want a symmetric matrix", a, b,
-						j, i)}
+				return fault.Cell(i, strconv.Itoa(j),
+					"value is %g but %g at row %d, column %d: want a symmetric matrix", a, b, j, i)
 			}
 		}
 	}

@@ -267,26 +267,24 @@ func (p Params) resolve(n int) (Params, error) {
 	}
 	switch {
 	case p.K < 1:
-		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: "a number >= 1"}
+		return p, fault.Param("number of clusters", p.K, "a number >= 1")
 	case p.K > n:
-		return p, &fault.ParamError{Param: "number of clusters", Value: p.K,
-			Want: fmt.Sprintf("at most the number of points, %d", n)}
+		return p, fault.Param("number of clusters", p.K, "at most the number of points, %d", n)
 	case p.Restarts < 0 || p.Restarts > MaxRestarts:
-		return p, &fault.ParamError{Param: "restarts", Value: p.Restarts,
-			Want: fmt.Sprintf("a number from 1 to %d (0 for %d)", MaxRestarts, DefaultRestarts)}
+		return p, fault.Param("restarts", p.Restarts,
+			"a number from 1 to %d (0 for %d)", MaxRestarts, DefaultRestarts)
 	case p.MaxIter < 0:
-		return p, &fault.ParamError{Param: "maximum of iterations", Value: p.MaxIter,
-			Want: fmt.Sprintf("a number >= 1 (0 for %d)", DefaultMaxIter)}
+		return p, fault.Param("maximum of iterations", p.MaxIter, "a number >= 1 (0 for %d)", DefaultMaxIter)
 	case !(p.Tol >= 0 && p.Tol < 1):
-		return p, &fault.ParamError{Param: "tol", Value: p.Tol, Want: "a number in [0, 1)"}
+		return p, fault.Param("tol", p.Tol, "a number in [0, 1)")
 	case p.Init != InitPlusPlus && p.Init != InitRandom:
 		return p, fault.Unknown("init", p.Init, []string{InitPlusPlus, InitRandom})
 	case p.Start.Rows > 0:
-		return p, &fault.ParamError{Param: "start", Value: fmt.Sprintf("%d centers", p.Start.Rows),
-			Want: "none, since only k-means takes starting centers"}
+		return p, fault.Param("start", fmt.Sprintf("%d centers", p.Start.Rows),
+			"none, since only k-means takes starting centers")
 	case p.Weights != nil:
-		return p, &fault.ParamError{Param: "weights", Value: fmt.Sprintf("%d values", len(p.Weights)),
-			Want: "none, since only k-means of rows in memory takes weights"}
+		return p, fault.Param("weights", fmt.Sprintf("%d values", len(p.Weights)),
+			"none, since only k-means of rows in memory takes weights")
 	}
 	return p, nil
 }
@@ -299,11 +297,10 @@ func (p Params) resolveStart(n, d int) (Params, error) {
 	start := p.Start
 	switch {
 	case p.K != 0 && p.K != start.Rows:
-		return p, &fault.ParamError{Param: "number of clusters", Value: p.K,
-			Want: fmt.Sprintf("%d, as there are centers to start from", start.Rows)}
+		return p, fault.Param("number of clusters", p.K, "%d, as there are centers to start from", start.Rows)
 	case start.Cols != d:
-		return p, &fault.ShapeError{What: "number of columns of the starting centers", Got: start.Cols,
-			Want: fmt.Sprintf("%d, as the rows have", d)}
+		return p, fault.Shape("number of columns of the starting centers", start.Cols,
+			"%d, as the rows have", d)
 	}
 	if err := checkFinite(start); err != nil {
 		return p, fmt.Errorf("starting centers: %w", err)

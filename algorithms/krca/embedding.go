@@ -2,7 +2,6 @@ package krca
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -166,9 +165,8 @@ func (m *metric) checkDefinite(g *evaluated) error {
 	const rounding = 1e-8 // of kernel values over eps, from which learned ones are left by subtraction
 	for i, v := range diagonalOf(g.kt) {
 		if v < -rounding*largest/m.eps {
-			return &fault.DataError{Row: i,
-				Err: fmt.Errorf("the learned kernel value of this point with itself is %.3g: kernel %s is "+
-					"not positive semidefinite: want one that is, such as rbf:sigma=median", v, m.kernel)}
+			return fault.Row(i, "the learned kernel value of this point with itself is %.3g: kernel %s is "+
+				"not positive semidefinite: want one that is, such as rbf:sigma=median", v, m.kernel)
 		}
 	}
 	return nil

@@ -58,16 +58,16 @@ type unquoted string
 // than vectors: of a precomputed Gram matrix a model does not keep the rows.
 func (m *Model) Incremental() (*Incremental, error) {
 	if m.metric.spectral() {
-		return nil, &fault.ParamError{Param: "form of the model to update", Value: string(FormSpectral),
-			Want: "cholesky (fit with form=cholesky)"}
+		return nil, fault.Param("form of the model to update", string(FormSpectral),
+			"cholesky (fit with form=cholesky)")
 	}
 	if !growable(m.embed.support) {
 		kind := fmt.Sprintf("one of %T", m.embed.support)
 		if _, ok := m.embed.support.(*points.Gram); ok {
 			kind = "one of a precomputed Gram matrix, whose rows it does not keep"
 		}
-		return nil, &fault.ParamError{Param: "model to update", Value: unquoted(kind),
-			Want: "one of vectors or sequences, or a fit on all points"}
+		return nil, fault.Param("model to update", unquoted(kind),
+			"one of vectors or sequences, or a fit on all points")
 	}
 	k, n := m.metric, m.metric.f.points()
 	u := &Incremental{
@@ -226,11 +226,9 @@ func (u *Incremental) DropLast(count int) error {
 	have := len(u.growth.history)
 	switch {
 	case have == 0:
-		return &fault.ParamError{Param: "number of updates to drop", Value: count,
-			Want: "none, since the model has no updates"}
+		return fault.Param("number of updates to drop", count, "none, since the model has no updates")
 	case count < 1 || count > have:
-		return &fault.ParamError{Param: "number of updates to drop", Value: count,
-			Want: fmt.Sprintf("1 to %d, the number of updates", have)}
+		return fault.Param("number of updates to drop", count, "1 to %d, the number of updates", have)
 	}
 	u.restore(u.growth.history[have-count])
 	u.growth.history = u.growth.history[:have-count]

@@ -146,8 +146,7 @@ const largestSquare = math.MaxFloat64 / 64
 func tooFar(row []float64, number int) error {
 	for j, v := range row {
 		if v-v != 0 {
-			return &fault.DataError{Row: number, Column: strconv.Itoa(j),
-				Err: fmt.Errorf("value is %v: want a finite number", v)}
+			return fault.Cell(number, strconv.Itoa(j), "value is %v: want a finite number", v)
 		}
 	}
 	return &fault.DataError{Row: number, Err: errTooFar}

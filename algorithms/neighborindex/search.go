@@ -150,14 +150,13 @@ func (s *Searcher) Search(ctx context.Context, queries blas.Matrix, k,
 	probes int) (index []int32, dist2 []float64, err error) {
 	switch {
 	case queries.Cols != s.rows.Cols:
-		return nil, nil, &fault.ShapeError{What: "number of columns of the queries", Got: queries.Cols,
-			Want: fmt.Sprintf("%d, as the rows have", s.rows.Cols)}
+		return nil, nil, fault.Shape("number of columns of the queries", queries.Cols,
+			"%d, as the rows have", s.rows.Cols)
 	case k < 1 || k > s.Rows():
-		return nil, nil, &fault.ParamError{Param: "neighbors", Value: k,
-			Want: fmt.Sprintf("a number from 1 to %d, the number of rows", s.Rows())}
+		return nil, nil, fault.Param("neighbors", k, "a number from 1 to %d, the number of rows", s.Rows())
 	case probes < 1 || probes > s.Cells():
-		return nil, nil, &fault.ParamError{Param: "probes", Value: probes,
-			Want: fmt.Sprintf("a number from 1 to %d, the number of cells", s.Cells())}
+		return nil, nil, fault.Param("probes", probes,
+			"a number from 1 to %d, the number of cells", s.Cells())
 	}
 	q, d := queries.Rows, queries.Cols
 	batch := min(q, batchRows)

@@ -2,7 +2,6 @@ package neighbors
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -109,8 +108,7 @@ func meanRow(ctx context.Context, eng *engine.Engine, x blas.Matrix) ([]float64,
 		return nil, err
 	}
 	if most := slices.Max(largest); most > math.Sqrt(math.MaxFloat64/float64(16*max(1, x.Cols))) {
-		return nil, &fault.DataError{Row: -1,
-			Err: fmt.Errorf("the largest value is %g: %w", most, errOverflow)}
+		return nil, fault.Data("", "the largest value is %g: %w", most, errOverflow)
 	}
 	mean := make([]float64, x.Cols)
 	for b := range blocks {

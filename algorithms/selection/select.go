@@ -180,11 +180,10 @@ func (s *search) runAndClose(ctx context.Context, eng *engine.Engine) (err error
 
 func (o *Options) validate(x points.Points, set *links.Set) error {
 	if set.N() != x.Len() {
-		return &fault.ShapeError{What: "number of points of the links", Got: set.N(),
-			Want: fmt.Sprintf("%d, as there are points", x.Len())}
+		return fault.Shape("number of points of the links", set.N(), "%d, as there are points", x.Len())
 	}
 	if len(o.Candidates) == 0 {
-		return &fault.ParamError{Param: "candidates", Value: 0, Want: "at least one"}
+		return fault.Param("candidates", 0, "at least one")
 	}
 	if err := duplicate(o.Candidates); err != nil {
 		return err

@@ -378,9 +378,8 @@ func Centered(m Map) (Map, error) {
 		}
 		d := len(mean)
 		if d > mostFeatures {
-			return nil, &fault.ParamError{Param: "features of the model", Value: d,
-				Want: "at most 8192 for this kernel far from the origin: center the columns, or fit with " +
-					"form=cholesky"}
+			return nil, fault.Param("features of the model", d, "at most 8192 for this kernel far from the "+
+				"origin: center the columns, or fit with form=cholesky")
 		}
 		moved, less := &points.Dense{N: m.Support.Len(), D: d}, *m
 		for l := range moved.N {

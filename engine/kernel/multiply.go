@@ -77,8 +77,7 @@ func (k Kernel) Values(ctx context.Context, eng *engine.Engine,
 func checkPair(x points.Points, p int, pair [2]int) error {
 	for side, i := range pair {
 		if i < 0 || i >= x.Len() {
-			return &fault.DataError{Row: p, Column: strconv.Itoa(side),
-				Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, x.Len()-1)}
+			return fault.Cell(p, strconv.Itoa(side), "point %d does not exist: want 0 to %d", i, x.Len()-1)
 		}
 	}
 	i, j := pair[0], pair[1]

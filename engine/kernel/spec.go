@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -159,8 +158,7 @@ const maxDegree = 100
 func Parse(text string) (Spec, error) {
 	parts := strings.Split(text, "@")
 	if len(parts) > maxStages {
-		return Spec{}, &fault.ParamError{Param: "kernel", Value: text,
-			Want: fmt.Sprintf("a composition of at most %d kernels", maxStages)}
+		return Spec{}, fault.Param("kernel", text, "a composition of at most %d kernels", maxStages)
 	}
 	s := Spec{n: len(parts)}
 	for i, part := range parts {
@@ -233,7 +231,7 @@ func splitParams(e *entry, text string) (params, error) {
 		case value == "":
 			return nil, &fault.ParamError{Param: label, Value: "", Want: "a value after " + name + "="}
 		case twice:
-			return nil, &fault.ParamError{Param: label, Value: value, Want: "to be given once"}
+			return nil, fault.Param(label, value, "to be given once")
 		}
 		p[name] = paramText{label, value}
 	}
@@ -262,8 +260,8 @@ func (p params) bandwidth(st *stage) error {
 	sigma, both := p["sigma"]
 	g, hasGamma := p["gamma"]
 	if both && hasGamma {
-		return &fault.ParamError{Param: "kernel", Value: "rbf:sigma=" + sigma.text + ",gamma=" + g.text,
-			Want: "sigma or gamma, not both"}
+		return fault.Param("kernel", "rbf:sigma="+sigma.text+",gamma="+g.text,
+			"sigma or gamma, not both")
 	}
 	st.gamma = hasGamma
 	t, ok := p[st.bandwidth()]
@@ -280,7 +278,7 @@ func (p params) bandwidth(st *stage) error {
 // parseRule reads a bandwidth that is not a number.
 func parseRule(st *stage, t paramText) error {
 	if st.gamma {
-		return &fault.ParamError{Param: t.label, Value: t.text, Want: "a number > 0; rules are for sigma"}
+		return fault.Param(t.label, t.text, "a number > 0; rules are for sigma")
 	}
 	factor, rule, ok := splitRule(t.text)
 	if !ok {
@@ -310,10 +308,10 @@ func checkBandwidth(st stage, v float64) error {
 	}
 	label := st.bandwidth() + " of kernel " + st.entry().name
 	if !(v > 0) || math.IsInf(v, 0) {
-		return &fault.ParamError{Param: label, Value: v, Want: "a number > 0"}
+		return fault.Param(label, v, "a number > 0")
 	}
 	if v < lo || v > hi {
-		return &fault.ParamError{Param: label, Value: v, Want: fmt.Sprintf("a number from %g to %g", lo, hi)}
+		return fault.Param(label, v, "a number from %g to %g", lo, hi)
 	}
 	return nil
 }
@@ -344,8 +342,7 @@ func (p params) integer(name string, dst *int) error {
 	}
 	v, err := strconv.Atoi(t.text)
 	if err != nil || v < 1 || v > maxDegree {
-		return &fault.ParamError{Param: t.label, Value: t.text,
-			Want: fmt.Sprintf("a whole number from 1 to %d", maxDegree)}
+		return fault.Param(t.label, t.text, "a whole number from 1 to %d", maxDegree)
 	}
 	*dst = v
 	return nil

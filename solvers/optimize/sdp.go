@@ -69,13 +69,11 @@ func MinimizeSDP(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms [
 	o SDPOptions) (*SDPResult, error) {
 	n := a.Rows
 	if a.Cols != n {
-		return nil, &fault.ShapeError{What: "columns of the matrix", Got: a.Cols,
-			Want: fmt.Sprintf("%d, as it has rows", n)}
+		return nil, fault.Shape("columns of the matrix", a.Cols, "%d, as it has rows", n)
 	}
 	for k, t := range terms {
 		if t.I < 0 || t.J < 0 || t.I >= n || t.J >= n {
-			return nil, &fault.DataError{Row: k,
-				Err: fmt.Errorf("entry (%d, %d) does not exist: want numbers below %d", t.I, t.J, n)}
+			return nil, fault.Row(k, "entry (%d, %d) does not exist: want numbers below %d", t.I, t.J, n)
 		}
 	}
 	if err := eng.Check(fmt.Sprintf("semidefinite program of order %d with %d terms", n, len(terms)),

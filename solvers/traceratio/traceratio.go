@@ -134,19 +134,17 @@ func check(a, b blas.Matrix, d int, o *Options) error {
 	m := a.Rows
 	for _, x := range []blas.Matrix{a, b} {
 		if x.Rows != m || x.Cols != m {
-			return &fault.ShapeError{What: "matrices of a trace ratio", Got: x.Cols,
-				Want: fmt.Sprintf("%d x %d, as the first has rows", m, m)}
+			return fault.Shape("matrices of a trace ratio", x.Cols, "%d x %d, as the first has rows", m, m)
 		}
 	}
 	if d < 1 || d > m {
-		return &fault.ParamError{Param: "dims", Value: d,
-			Want: fmt.Sprintf("a number from 1 to %d, the order of the matrices", m)}
+		return fault.Param("dims", d, "a number from 1 to %d, the order of the matrices", m)
 	}
 	if o.MaxIter == 0 {
 		o.MaxIter = defaultMaxIter
 	}
 	if o.MaxIter < 1 {
-		return &fault.ParamError{Param: "max_iter", Value: o.MaxIter, Want: "an integer >= 1"}
+		return fault.Param("max_iter", o.MaxIter, "an integer >= 1")
 	}
 	for name, x := range map[string]blas.Matrix{"first": a, "second": b} {
 		rounding := float64(m) * 0x1p-52 * trace(x)

@@ -9,7 +9,6 @@ package tsne
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -86,12 +85,12 @@ func Fit(ctx context.Context, eng *engine.Engine, p *sparse.Matrix, start Plane,
 func check(p *sparse.Matrix, start Plane) error {
 	for _, c := range [][]float64{start.X, start.Y} {
 		if len(c) != p.Rows || p.Rows != p.Cols {
-			return &fault.ShapeError{What: "number of points of the start", Got: len(c),
-				Want: fmt.Sprintf("%d, as there are rows of similarities", p.Rows)}
+			return fault.Shape("number of points of the start", len(c),
+				"%d, as there are rows of similarities", p.Rows)
 		}
 		for i, v := range c {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &fault.DataError{Row: i, Err: fmt.Errorf("coordinate is %v: want a finite number", v)}
+				return fault.Row(i, "coordinate is %v: want a finite number", v)
 			}
 		}
 	}
@@ -221,8 +220,8 @@ func (d *descent) step(at Plane, rate, momentum float64) {
 // A perplexity outside (0, K] is a *fault.ParamError. Cost: O(n K).
 func Similarities(near *graph.Neighbors, perplexity float64) (*sparse.Matrix, error) {
 	if !(perplexity > 0 && perplexity <= float64(near.K)) {
-		return nil, &fault.ParamError{Param: "perplexity", Value: perplexity,
-			Want: fmt.Sprintf("more than 0, and at most %d, the number of neighbors", near.K)}
+		return nil, fault.Param("perplexity", perplexity,
+			"more than 0, and at most %d, the number of neighbors", near.K)
 	}
 	type element struct {
 		column int32

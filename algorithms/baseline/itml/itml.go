@@ -262,8 +262,7 @@ func (f *fit) message() string {
 // kernel learns a kernel.
 func (f *fit) kernel(ctx context.Context) (m *fitted.Map, check logdet.KKT, err error) {
 	if f.Params.Prior != Identity {
-		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior),
-			Want: "identity with a kernel"}
+		return nil, check, fault.Param("prior", string(f.Params.Prior), "identity with a kernel")
 	}
 	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
 	if err != nil {

@@ -180,9 +180,8 @@ func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts,
 	for {
 		at := parts + loose
 		if r+at > n {
-			return u, loose, &fault.ParamError{Param: "rank", Value: r,
-				Want: fmt.Sprintf("a number up to %d, the number of points minus the number of parts of "+
-					"the graph", n-at)}
+			return u, loose, fault.Param("rank", r,
+				"a number up to %d, the number of points minus the number of parts of the graph", n-at)
 		}
 		found, err := operator.LaplacianEigenpairs(ctx, f.Eng, a, false, at+r,
 			operator.EigenOptions{Tolerance: 1e-8, Seed: f.Seed})

@@ -2,7 +2,6 @@ package nonlinear
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -78,8 +77,7 @@ func (p LLMA) Validate() error {
 		return err
 	}
 	if _, err := p.kernel(); err != nil {
-		return &fault.ParamError{Param: "sigma", Value: p.Sigma,
-			Want: "a number > 0 or a rule, such as 0.5mean"}
+		return fault.Param("sigma", p.Sigma, "a number > 0 or a rule, such as 0.5mean")
 	}
 	return nil
 }
@@ -100,8 +98,7 @@ func (LLMA) Rules() learner.Rules {
 // Learn fits the method.
 func (p LLMA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	if n := f.Dense.N; p.Neighbors >= n {
-		return nil, &fault.ParamError{Param: "neighbors", Value: p.Neighbors,
-			Want: fmt.Sprintf("a number below %d, the number of points", n)}
+		return nil, fault.Param("neighbors", p.Neighbors, "a number below %d, the number of points", n)
 	}
 	all, parts, err := p.family(ctx, f)
 	if err != nil {
@@ -270,8 +267,8 @@ func (p LLMA) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matr
 		}
 	}
 	if len(kept) == 0 {
-		return b, &fault.ParamError{Param: "ridge", Value: p.Ridge,
-			Want: "a smaller number, since no direction of the points has more than it"}
+		return b, fault.Param("ridge", p.Ridge,
+			"a smaller number, since no direction of the points has more than it")
 	}
 	a := blas.NewMatrix(q, p.count(energy))
 	for i := range q {

@@ -5,7 +5,6 @@ package linear
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -196,9 +195,8 @@ func Eigen(ctx context.Context, eng *engine.Engine, x blas.Matrix, features bool
 func CheckCovariance(c blas.Matrix) error {
 	for i := range c.Rows {
 		if v := c.At(i, i); v-v != 0 {
-			return &fault.DataError{Row: -1,
-				Err: errors.New("the covariance of the points overflows: want smaller values (standardize " +
-					"the data)")}
+			return fault.Data("",
+				"the covariance of the points overflows: want smaller values (standardize the data)")
 		}
 	}
 	return nil
