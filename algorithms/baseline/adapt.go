@@ -345,10 +345,7 @@ func (s *space) within(ctx context.Context, eng *engine.Engine,
 	if err != nil {
 		return t, 0, err
 	}
-	trace, q := 0.0, float64(s.rank)
-	for i := range t.Rows {
-		trace += t.At(i, i)
-	}
+	trace, q := t.Trace(), float64(s.rank)
 	if !(trace > 0) {
 		return t, 0, fault.Data("", "all must-links join equal points: want some between points that differ")
 	}

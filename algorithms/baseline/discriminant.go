@@ -133,11 +133,7 @@ func (p DCA) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (bla
 	half, among := blas.NewMatrix(u.Rows, z.Cols), blas.NewMatrix(u.Rows, u.Rows)
 	eng.Backend().Gemm(false, false, 1, u, within, 0, half)
 	eng.Backend().Gemm(false, true, 1, half, u, 0, among)
-	trace := 0.0
-	for i := range among.Rows {
-		trace += among.At(i, i)
-	}
-	if !(trace > 0) {
+	if !(among.Trace() > 0) {
 		return u, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
 	}
 	v, err := linear.Whiten(ctx, eng, among, p.EpsRel, 0) // smallest C_w first

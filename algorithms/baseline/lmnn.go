@@ -269,10 +269,7 @@ func (p *lmnnProblem) search(ctx context.Context, y blas.Matrix) (*nearby, error
 	if err != nil {
 		return nil, err
 	}
-	mean := 0.0
-	for _, r := range radius {
-		mean += r / float64(len(radius))
-	}
+	mean := kernel.Mean(radius)
 	for i, r := range radius {
 		if r > 0 {
 			radius[i] = r + slack*mean

@@ -199,16 +199,11 @@ func (params MMC) full(ctx context.Context, eng *engine.Engine, x *points.Dense,
 	if err := linear.CheckCovariance(scatter); err != nil {
 		return nil, nil, err
 	}
-	trace := 0.0
-	for i := range q {
-		trace += scatter.At(i, i)
-	}
+	trace := scatter.Trace()
 	if !(trace > 0) {
 		return nil, nil, noScatter()
 	}
-	for i := range q {
-		scatter.Set(i, i, scatter.At(i, i)+params.EpsRel*trace/float64(q))
-	}
+	scatter.Shift(params.EpsRel * trace / float64(q))
 	if err := eng.Cholesky(ctx, scatter); err != nil {
 		return nil, nil, noScatter()
 	}
@@ -245,10 +240,8 @@ func (params MMC) diagonal(eng *engine.Engine, x *points.Dense,
 	set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
 	rows := kernel.Matrix(x)
 	must, z := squares(rows, set.Must()), squares(rows, set.Cannot())
-	scatter, spread, trace := columnSums(must), columnSums(z), 0.0
-	for _, v := range scatter {
-		trace += v
-	}
+	scatter, spread := columnSums(must), columnSums(z)
+	trace := blas.Sum(scatter)
 	if !(trace > 0) {
 		return nil, nil, noScatter()
 	}

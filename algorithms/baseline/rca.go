@@ -168,11 +168,9 @@ func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense,
 	}
 	mean, total := spread(eng.Backend().Kernels(), x)
 	within := linear.Within(kernel.Matrix(x), chunklets)
-	c, trace := blas.NewMatrix(x.D, x.D), 0.0
+	c := blas.NewMatrix(x.D, x.D)
 	eng.Backend().Syrk(true, 1/float64(within.Rows), within, 0, c)
-	for i := range x.D {
-		trace += c.At(i, i)
-	}
+	trace := c.Trace()
 	relative, scale := p.regularized(p.EpsRel, x.D, chunklets)
 	eps := relative * trace / float64(x.D)
 	for i := range x.D {

@@ -175,9 +175,7 @@ func newSDMLProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, se
 	if params.Prior == SDMLCovariance {
 		p.unit = covariance(eng, z, p.matrix)
 	} else {
-		for i := range d {
-			p.matrix.Set(i, i, 1)
-		}
+		p.matrix.Shift(1)
 	}
 	white, err := linear.Whiten(ctx, eng, p.matrix.Clone(), 0, 0)
 	if err != nil {

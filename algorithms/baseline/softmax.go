@@ -161,9 +161,7 @@ func (p *ncaProblem) begin(ctx context.Context) error {
 	c := blas.NewMatrix(q, q)
 	p.eng.Backend().Gemm(true, false, 1/float64(within.Rows), within, within, 0, c)
 	const eps = 1e-3
-	for k := range q { // the points of a class may all be equal
-		c.Set(k, k, c.At(k, k)+1e-12)
-	}
+	c.Shift(1e-12) // the points of a class may all be equal
 	white, err := linear.Whiten(ctx, p.eng, c, eps, 0)
 	if err != nil {
 		return err
@@ -306,11 +304,8 @@ func newMLKRProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principa
 
 // standardized returns targets with mean 0 and variance 1, for any scale of the input.
 func standardized(t *asm.Table, targets []float64) []float64 {
-	y, largest := blas.NewMatrix(len(targets), 1), 0.0
-	for _, v := range targets {
-		largest = max(largest, math.Abs(v))
-	}
-	_, exponent := math.Frexp(largest)
+	y := blas.NewMatrix(len(targets), 1)
+	_, exponent := math.Frexp(blas.MaxAbs(targets))
 	for i, v := range targets {
 		y.Data[i] = math.Ldexp(v, -exponent)
 	}

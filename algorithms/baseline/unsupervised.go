@@ -125,11 +125,7 @@ func (d identity) Encode(*model.File) any { return fitted.MapHeader{InputDim: in
 
 // Formula returns the map as a matrix.
 func (d identity) Formula() (formula.Map, error) {
-	w := blas.NewMatrix(int(d), int(d))
-	for j := range w.Rows {
-		w.Set(j, j, 1)
-	}
-	return &formula.Linear{W: w, Mean: make([]float64, d)}, nil
+	return &formula.Linear{W: blas.Identity(int(d)), Mean: make([]float64, d)}, nil
 }
 
 // DecodeRaw returns the model that Encode stored in f. An unusable tensor or part of the header is

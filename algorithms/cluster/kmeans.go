@@ -466,11 +466,7 @@ func (r *start) seed() error {
 // probability cost[i] / sum. When all are 0 it returns 0; an index of cost 0 is never
 // returned otherwise.
 func draw(cost []float64, u float64) int {
-	total := 0.0
-	for _, v := range cost {
-		total += v
-	}
-	target, sum, last := u*total, 0.0, 0
+	target, sum, last := u*blas.Sum(cost), 0.0, 0
 	for i, v := range cost {
 		if v > 0 {
 			sum += v

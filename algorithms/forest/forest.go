@@ -125,7 +125,7 @@ func (e *forest) turn(ctx context.Context, f *learner.Fit, z blas.Matrix,
 	if err := linear.LinkScatter(ctx, f.Eng, z, f.Links.Cannot(), a); err != nil {
 		return algorithms.Status{}, err
 	}
-	if trace(a) == 0 {
+	if a.Trace() == 0 {
 		return algorithms.Status{},
 			fault.Data("", "the trees separate no cannot-linked points: want cannot-links between points "+
 				"that differ")
@@ -142,22 +142,13 @@ func (e *forest) turn(ctx context.Context, f *learner.Fit, z blas.Matrix,
 	for _, v := range z.Data {
 		mean += v * v / float64(len(z.Data))
 	}
-	for r := range q {
-		b.Set(r, r, b.At(r, r)+weight*mean)
-	}
+	b.Shift(weight * mean)
 	found, err := traceratio.Solve(ctx, f.Eng, a, b, dims, traceratio.Options{Seed: f.Seed})
 	if err != nil {
 		return algorithms.Status{}, err
 	}
 	e.project(f.Eng, found.W)
 	return algorithms.Status{Converged: found.Converged, Iterations: max(0, len(found.Trace)-1)}, nil
-}
-
-func trace(a blas.Matrix) (sum float64) {
-	for i := range a.Rows {
-		sum += a.At(i, i)
-	}
-	return sum
 }
 
 // Model is a fitted forest. It is immutable and safe for concurrent use. Embed, Gram and Distances,

@@ -217,10 +217,7 @@ func (r *ranking) runRound(ctx context.Context, eng *engine.Engine, set *links.S
 	if r.scores, r.share, err = r.score(); err != nil {
 		return err
 	}
-	order := make([]int, len(r.list))
-	for k := range order {
-		order[k] = k
-	}
+	order := points.UpTo(len(r.list))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.scores[b], r.scores[a]) })
 	clear(r.dropped)
 	if !r.oneKind() {

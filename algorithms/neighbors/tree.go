@@ -131,10 +131,7 @@ func principal(eng *engine.Engine, x blas.Matrix,
 			variance[c] += (v - mean[c]) * (v - mean[c]) / float64(rows)
 		}
 	}
-	columns = make([]int, x.Cols)
-	for c := range columns {
-		columns[c] = c
-	}
+	columns = points.UpTo(x.Cols)
 	slices.SortStableFunc(columns, func(a, b int) int {
 		switch {
 		case variance[a] > variance[b]:

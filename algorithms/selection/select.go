@@ -226,10 +226,7 @@ type job struct {
 
 // run scores the candidates in rounds.
 func (s *search) run(ctx context.Context, eng *engine.Engine) error {
-	alive := make([]int, len(s.trials))
-	for i := range alive {
-		alive[i] = i
-	}
+	alive := points.UpTo(len(s.trials))
 	rounds := s.rounds()
 	kept, rivals := 0, len(alive)
 	if s.o.Incumbent != nil {
@@ -410,10 +407,7 @@ func (s *search) order(list []int) {
 }
 
 func (s *search) result() (*Result, error) {
-	order := make([]int, len(s.trials))
-	for i := range order {
-		order[i] = i
-	}
+	order := points.UpTo(len(s.trials))
 	s.order(order)
 	r := &Result{Best: s.trials[order[0]].Candidate, Fits: s.done, Resumed: s.resumed,
 		Seconds: time.Since(s.start).Seconds()}

@@ -386,7 +386,7 @@ func Centered(m Map) (Map, error) {
 			moved.Data = append(moved.Data, difference(m.Support, l, mean)...)
 		}
 		less.Kernel, less.Support = m.Kernel.At(nil), moved
-		return &Chain{First: &Linear{W: identity(d), Mean: mean}, Then: &less}, nil
+		return &Chain{First: &Linear{W: blas.Identity(d), Mean: mean}, Then: &less}, nil
 	}
 	return m, nil
 }
@@ -414,7 +414,7 @@ func (m *Expansion) linear(mean []float64) Map {
 	if m.Center == nil {
 		return &Linear{W: w, Mean: mean}
 	}
-	return &Chain{First: &Linear{W: w, Mean: mean}, Then: &Linear{W: identity(w.Rows), Mean: m.Center}}
+	return &Chain{First: &Linear{W: w, Mean: mean}, Then: &Linear{W: blas.Identity(w.Rows), Mean: m.Center}}
 }
 
 // difference returns point l less the mean.
@@ -422,14 +422,6 @@ func difference(x points.Points, l int, mean []float64) []float64 {
 	out := make([]float64, len(mean))
 	for j, v := range Vector(x, l) {
 		out[j] = v - mean[j]
-	}
-	return out
-}
-
-func identity(n int) blas.Matrix {
-	out := blas.NewMatrix(n, n)
-	for i := range n {
-		out.Set(i, i, 1)
 	}
 	return out
 }

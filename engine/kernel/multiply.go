@@ -352,11 +352,7 @@ func (ev *evaluation) multiply(ctx context.Context, dst, v blas.Matrix, t tiling
 func (ev *evaluation) multiplyFew(ctx context.Context, dst, v blas.Matrix, t tiling) error {
 	columns := ev.eng.GetMatrix(v.Cols, v.Rows)
 	defer ev.eng.PutMatrix(columns)
-	for i := range v.Rows {
-		for c, value := range v.Row(i) {
-			columns.Set(c, i, value)
-		}
-	}
+	v.TransposeTo(columns)
 	return ev.rectangular(ctx, dst.Rows, v.Rows, t, sink{tile: func(b Block) error {
 		for r := range b.Matrix.Rows {
 			row := dst.Row(b.Row + r)

@@ -65,7 +65,7 @@ func (k Kernel) CheckMatrix(ctx context.Context, eng *engine.Engine, m blas.Matr
 	smallest, _, err := negative(ctx, eng, "kernel matrix", m)
 	if err == nil && smallest < 0 {
 		err = fault.Param("kernel", k.String(), "a kernel whose matrix on these points is positive "+
-			"semidefinite, such as rbf: its smallest eigenvalue is %.6g, its trace %.6g", smallest, trace(m))
+			"semidefinite, such as rbf: its smallest eigenvalue is %.6g, its trace %.6g", smallest, m.Trace())
 	}
 	return err
 }
@@ -84,7 +84,7 @@ func negative(ctx context.Context, eng *engine.Engine, what string,
 		return 0, 0, err
 	}
 	noise = 4 * precision(k.Data) * longest
-	tolerance := max(indefinite*trace(k), noise)
+	tolerance := max(indefinite*k.Trace(), noise)
 	a := eng.GetMatrix(n, n)
 	defer eng.PutMatrix(a)
 	if err := fillShifted(ctx, eng, a, k, 1, tolerance); err != nil {
@@ -99,13 +99,6 @@ func negative(ctx context.Context, eng *engine.Engine, what string,
 		return 0, noise, err
 	}
 	return smallest, noise, nil
-}
-
-func trace(k blas.Matrix) (sum float64) {
-	for i := range k.Rows {
-		sum += k.At(i, i)
-	}
-	return sum
 }
 
 // longestRow returns the largest norm of a row. The rounding of the entries, independent and

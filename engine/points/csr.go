@@ -273,18 +273,28 @@ func (p *Mixed) Select(rows []int) Points {
 		c := &p.Columns[j]
 		out.Columns[j] = Column{Name: c.Name, Levels: c.Levels}
 		if c.IsText() {
-			out.Columns[j].Codes = picked(c.Codes, rows)
+			out.Columns[j].Codes = Pick(c.Codes, rows)
 		} else {
-			out.Columns[j].Numbers = picked(c.Numbers, rows)
+			out.Columns[j].Numbers = Pick(c.Numbers, rows)
 		}
 	}
 	return out
 }
 
-func picked[T any](values []T, rows []int) []T {
+// Pick returns the values of some rows.
+func Pick[T any](values []T, rows []int) []T {
 	out := make([]T, len(rows))
 	for k, r := range rows {
 		out[k] = values[r]
+	}
+	return out
+}
+
+// UpTo returns the numbers of n rows: 0, 1, …, n-1.
+func UpTo(n int) []int {
+	out := make([]int, max(0, n))
+	for i := range out {
+		out[i] = i
 	}
 	return out
 }

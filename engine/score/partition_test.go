@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
@@ -524,7 +525,7 @@ func TestTableIsAll(t *testing.T) {
 		}
 		if err == nil {
 			scored++
-			direct, err := Accuracy(pick(truth, labeled(truth)), pick(predicted, labeled(truth)))
+			direct, err := Accuracy(points.Pick(truth, labeled(truth)), points.Pick(predicted, labeled(truth)))
 			if err != nil || got.Accuracy != nil && *got.Accuracy != direct || named &&
 				(got.Accuracy == nil ||
 					got.Numbered) {

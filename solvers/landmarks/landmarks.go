@@ -213,10 +213,7 @@ func Scores(ctx context.Context, eng *engine.Engine, src Source, m int, seed uin
 	if err != nil {
 		return nil, err
 	}
-	trace := 0.0
-	for _, v := range scores {
-		trace += v
-	}
+	trace := blas.Sum(scores)
 	if !(trace > 0) || s == 0 {
 		clear(scores)
 		return scores, nil
@@ -232,9 +229,7 @@ func Scores(ctx context.Context, eng *engine.Engine, src Source, m int, seed uin
 	if err := gather(ctx, eng, src, sample, factor); err != nil {
 		return nil, err
 	}
-	for i := range s {
-		factor.Set(i, i, factor.At(i, i)+r*float64(s)/float64(n))
-	}
+	factor.Shift(r * float64(s) / float64(n))
 	if err := eng.Cholesky(ctx, factor); err != nil {
 		return nil, err
 	}
@@ -361,10 +356,7 @@ func farthest(distance []float64) int {
 
 // draw returns a point with probability proportional to weight, or -1 if no weight is positive.
 func (c *choice) draw(weight []float64) int {
-	total := 0.0
-	for _, w := range weight {
-		total += w
-	}
+	total := blas.Sum(weight)
 	if !(total > 0) {
 		return -1
 	}

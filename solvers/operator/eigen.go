@@ -269,9 +269,7 @@ func (s *search) decompose() (*Eigenpairs, error) {
 	defer s.eng.PutMatrix(id)
 	defer s.eng.PutMatrix(full)
 	clear(id.Data)
-	for i := range n {
-		id.Set(i, i, 1)
-	}
+	id.Shift(1)
 	if err := s.a.Multiply(s.ctx, s.eng, full, id); err != nil {
 		return nil, err
 	}

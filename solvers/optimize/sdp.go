@@ -361,10 +361,7 @@ func (s *sdpSearch) gap() (objective, gap float64, err error) {
 
 // gapOf returns the duality gap for the dual variables d, or +Inf if they are not feasible.
 func (s *sdpSearch) gapOf(d []float64) (float64, error) {
-	gap, total := 0.0, 0.0
-	for i := range s.n {
-		total += s.z.At(i, i)
-	}
+	gap, total := 0.0, s.z.Trace()
 	for e, u := range s.terms {
 		gap += u.Loss.Gap(s.entry(u), d[e])
 	}
@@ -495,9 +492,7 @@ func (s *sdpSearch) newton(f blas.Matrix) (bool, error) {
 	defer s.eng.PutMatrix(l)
 	for damping := 1e-11 * scale; ; damping *= 100 {
 		l.CopyFrom(h)
-		for i := range size {
-			l.Set(i, i, l.At(i, i)+damping)
-		}
+		l.Shift(damping)
 		if err := s.eng.Cholesky(s.ctx, l); err == nil {
 			break
 		}

@@ -12,9 +12,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
@@ -121,7 +123,7 @@ func scaled(from Plane, spread float64) Plane {
 }
 
 func centered(v []float64) []float64 {
-	middle, out := mean(v), make([]float64, len(v))
+	middle, out := kernel.Mean(v), make([]float64, len(v))
 	for i, c := range v {
 		out[i] = c - middle
 	}
@@ -185,11 +187,7 @@ func (d *descent) gradient(ctx context.Context, eng *engine.Engine, p *sparse.Ma
 
 // total returns the sum over all pairs, positive.
 func (d *descent) total() float64 {
-	total := 0.0
-	for _, s := range d.sums {
-		total += s
-	}
-	return max(total, math.SmallestNonzeroFloat64)
+	return max(blas.Sum(d.sums), math.SmallestNonzeroFloat64)
 }
 
 // step moves the points: momentum, with a gain for every coordinate that rises while its gradient
@@ -310,19 +308,11 @@ func Align(moving, fixed Plane) Plane {
 		sign = -1
 	}
 	sin, cos := math.Sincos(math.Atan2(xy-sign*yx, xx+sign*yy))
-	cx, cy := mean(fixed.X), mean(fixed.Y)
+	cx, cy := kernel.Mean(fixed.X), kernel.Mean(fixed.Y)
 	out := Plane{make([]float64, len(mx)), make([]float64, len(mx))}
 	for i := range mx {
 		out.X[i] = cos*mx[i] - sin*sign*my[i] + cx
 		out.Y[i] = sin*mx[i] + cos*sign*my[i] + cy
 	}
 	return out
-}
-
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, c := range v {
-		sum += c / float64(len(v))
-	}
-	return sum
 }

@@ -234,14 +234,8 @@ func (p LLMA) count(w []float64) int {
 func (p LLMA) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matrix) (blas.Matrix, error) {
 	q, b := f.Cols, blas.NewMatrix(f.Cols, f.Cols)
 	eng.Backend().Syrk(true, 1/float64(f.Rows), f, 0, b)
-	trace := 0.0
-	for i := range q {
-		trace += b.At(i, i)
-	}
-	ridge := p.Ridge * trace / float64(q)
-	for i := range q {
-		b.Set(i, i, b.At(i, i)+ridge)
-	}
+	ridge := p.Ridge * b.Trace() / float64(q)
+	b.Shift(ridge)
 	if err := eng.Cholesky(ctx, b); err != nil {
 		return b, err
 	}
@@ -253,11 +247,7 @@ func (p LLMA) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matr
 		return b, err
 	}
 	all := blas.NewMatrix(q, q) // a column for each eigenvector
-	for k := range q {
-		for i, v := range n.Row(k) {
-			all.Set(i, k, v)
-		}
-	}
+	n.TransposeTo(all)
 	eng.Backend().Trsm(true, true, b, all)
 	var kept []int
 	var energy []float64

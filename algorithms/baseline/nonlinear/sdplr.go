@@ -168,11 +168,7 @@ func (s *sdplrSearch) evaluate(v, g blas.Matrix) (float64, error) {
 		parts[lo/rows] = sum
 		return nil
 	})
-	total := 0.0
-	for _, x := range parts {
-		total += x
-	}
-	return total, err
+	return blas.Sum(parts), err
 }
 
 // row turns g, the sum of the neighbors of point i, into the gradient, and returns the point's part

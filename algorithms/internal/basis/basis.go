@@ -201,9 +201,7 @@ func (c Choice) lle(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	for i := range n {
 		mean += e.At(i, i) / float64(n)
 	}
-	for i := range n {
-		e.Set(i, i, e.At(i, i)+shift*mean)
-	}
+	e.Shift(shift * mean)
 	if err := eng.Cholesky(ctx, e); err != nil {
 		return nil, err
 	}

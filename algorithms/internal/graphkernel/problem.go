@@ -163,11 +163,7 @@ func (p *Problem) Objective(ctx context.Context, eng *engine.Engine, v blas.Matr
 		parts[lo/objectiveRows] = sum
 		return nil
 	})
-	total := 0.0
-	for _, s := range parts {
-		total += s
-	}
-	return total, err
+	return blas.Sum(parts), err
 }
 
 // Losses returns the sum of the losses of the links from point i to earlier points.

@@ -284,10 +284,7 @@ func FittedOn(x points.Points, n int) error {
 // Descending calls use for each distinct value, the largest first, with its positions in values.
 // The first error ends it.
 func Descending(values []float64, use func(v float64, positions []int) error) error {
-	order := make([]int, len(values))
-	for at := range order {
-		order[at] = at
-	}
+	order := points.UpTo(len(values))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	for len(order) > 0 {
 		v, count := values[order[0]], 1

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Differences computes the scatter matrices of linear and kernel metrics: that of the
@@ -123,10 +124,7 @@ func Idle(
 	if err := eng.SymEig(ctx, inside, values, false); err != nil {
 		return nil, err
 	}
-	trace := 0.0
-	for i := range a.Rows {
-		trace += a.At(i, i)
-	}
+	trace := a.Trace()
 	idle := 0
 	for idle < d && values[idle] <= rounding*trace {
 		idle++
@@ -258,10 +256,7 @@ const block = 512
 // squares.
 func (d *Differences) addRows(ctx context.Context, eng *engine.Engine, c blas.Matrix, lengths []int,
 	out blas.Matrix) error {
-	order := make([]int, len(lengths))
-	for k := range order {
-		order[k] = k
-	}
+	order := points.UpTo(len(lengths))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lengths[a], lengths[b]) })
 	rows := eng.GetMatrix(min(block, len(order)), out.Cols)
 	defer eng.PutMatrix(rows)
