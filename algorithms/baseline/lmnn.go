@@ -16,18 +16,6 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 )
 
-// LMNNAbout describes the method.
-var LMNNAbout = algorithms.About{
-	Name:    LMNNMethod,
-	Title:   "LMNN",
-	Summary: "large margin nearest neighbors, linear; learns from classes (--links-from-labels all)",
-	Paper: "Weinberger, Blitzer & Saul, Distance metric learning for large margin nearest " +
-		"neighbor classification, NIPS 18, 2006",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Baseline:        true,
-}
-
 // LMNN learns a linear metric for nearest neighbors: large
 // margin nearest neighbor classification (Weinberger, Blitzer & Saul, NIPS 18, 2006; Weinberger &
 // Saul, JMLR 10, 2009).
@@ -80,7 +68,15 @@ const LMNNRankEighth = linear.RankEighth
 type LMNNLearner = learner.Learner[LMNN]
 
 // Rules returns what the method requires of its input.
-func (LMNN) Rules() learner.Rules { return learner.Rules{About: LMNNAbout, Needs: learner.Classes} }
+func (LMNN) Rules() learner.Rules {
+	return learner.Rules{Needs: learner.Classes, About: algorithms.About{
+		Name: LMNNMethod, Title: "LMNN",
+		Summary: "large margin nearest neighbors, linear; learns from classes (--links-from-labels all)",
+		Paper: "Weinberger, Blitzer & Saul, Distance metric learning for large margin nearest " +
+			"neighbor classification, NIPS 18, 2006",
+		Linear: true, UsesCannotLinks: true, Baseline: true,
+	}}
+}
 
 // Learn fits the method.
 func (p LMNN) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {

@@ -18,20 +18,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
-// MMCAbout describes the method.
-var MMCAbout = algorithms.About{
-	Name:  MMCMethod,
-	Title: "MMC",
-	Summary: "maximizes the distances of cannot-links for bounded distances of must-links, linear: " +
-		"full or one weight per feature",
-	Paper: "Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering " +
-		"with side-information, NIPS 15, 2002",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Pairwise:        true,
-	Baseline:        true,
-}
-
 // MMC learns a linear metric under which must-linked points are
 // close and cannot-linked points far apart: Xing, Ng, Jordan & Russell, "Distance metric learning,
 // with application to clustering with side-information" (NIPS 15, 2002), full and diagonal.
@@ -83,7 +69,14 @@ type MMCLearner = learner.Learner[MMC]
 
 // Rules returns what the method requires of its input.
 func (MMC) Rules() learner.Rules {
-	return learner.Rules{About: MMCAbout, Needs: learner.BothKinds, Pairs: true}
+	return learner.Rules{Needs: learner.BothKinds, Pairs: true, About: algorithms.About{
+		Name: MMCMethod, Title: "MMC",
+		Summary: "maximizes the distances of cannot-links for bounded distances of must-links, linear: " +
+			"full or one weight per feature",
+		Paper: "Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering " +
+			"with side-information, NIPS 15, 2002",
+		Linear: true, UsesCannotLinks: true, Pairwise: true, Baseline: true,
+	}}
 }
 
 // Learn fits the method.

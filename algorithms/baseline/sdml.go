@@ -18,19 +18,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
-// SDMLAbout describes the method.
-var SDMLAbout = algorithms.About{
-	Name:    SDMLMethod,
-	Title:   "SDML",
-	Summary: "sparse determinant metric learning, linear: a sparse matrix near a prior",
-	Paper: "Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional " +
-		"space via L1-penalized log-determinant regularization, ICML 2009",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Pairwise:        true,
-	Baseline:        true,
-}
-
 // SDMLPrior is the metric that the learned one stays close to.
 type SDMLPrior string
 
@@ -88,7 +75,13 @@ type SDMLLearner = learner.Learner[SDML]
 
 // Rules returns what the method requires of its input.
 func (SDML) Rules() learner.Rules {
-	return learner.Rules{About: SDMLAbout, Needs: learner.AnyLinks, Pairs: true}
+	return learner.Rules{Needs: learner.AnyLinks, Pairs: true, About: algorithms.About{
+		Name: SDMLMethod, Title: "SDML",
+		Summary: "sparse determinant metric learning, linear: a sparse matrix near a prior",
+		Paper: "Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional " +
+			"space via L1-penalized log-determinant regularization, ICML 2009",
+		Linear: true, UsesCannotLinks: true, Pairwise: true, Baseline: true,
+	}}
 }
 
 // maxFeatures keeps a fit within minutes: a sweep over the features takes 4 d^3 flops.

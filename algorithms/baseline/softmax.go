@@ -17,18 +17,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// NCAAbout describes the method.
-var NCAAbout = algorithms.About{
-	Name:    NCAMethod,
-	Title:   "NCA",
-	Summary: "neighborhood components analysis, linear: leave-one-out classification in expectation",
-	Paper: "Goldberger, Roweis, Hinton & Salakhutdinov, Neighbourhood components analysis, NIPS " +
-		"17, 2005",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Baseline:        true,
-}
-
 // NCA learns a linear metric for nearest neighbors:
 // neighborhood components analysis (Goldberger, Roweis, Hinton & Salakhutdinov, NIPS 17, 2005).
 //
@@ -79,7 +67,15 @@ type NCAModel = fitted.Traced[NCA]
 type NCALearner = learner.Learner[NCA]
 
 // Rules returns what the method requires of its input.
-func (NCA) Rules() learner.Rules { return learner.Rules{About: NCAAbout, Needs: learner.Classes} }
+func (NCA) Rules() learner.Rules {
+	return learner.Rules{Needs: learner.Classes, About: algorithms.About{
+		Name: NCAMethod, Title: "NCA",
+		Summary: "neighborhood components analysis, linear: leave-one-out classification in expectation",
+		Paper: "Goldberger, Roweis, Hinton & Salakhutdinov, Neighbourhood components analysis, NIPS " +
+			"17, 2005",
+		Linear: true, UsesCannotLinks: true, Baseline: true,
+	}}
+}
 
 // Learn fits the method.
 func (p NCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
@@ -201,17 +197,6 @@ func (p *ncaProblem) scale(y blas.Matrix) float64 {
 	return math.Sqrt(float64(count) / sum)
 }
 
-// MLKRAbout describes the method.
-var MLKRAbout = algorithms.About{
-	Name:        MLKRMethod,
-	Title:       "MLKR",
-	Summary:     "metric learning for kernel regression, linear: leave-one-out error of numeric targets",
-	Paper:       "Weinberger & Tesauro, Metric learning for kernel regression, AISTATS 2007",
-	Linear:      true,
-	UsesTargets: true,
-	Baseline:    true,
-}
-
 // MLKR learns a linear metric for regression: metric learning for
 // kernel regression (Weinberger & Tesauro, AISTATS 2007). It learns from targets y_i, a number for
 // each row (of the lesson), and not from links. Kernel regression estimates the target of a
@@ -250,7 +235,14 @@ type MLKRModel = fitted.Traced[MLKR]
 type MLKRLearner = learner.Learner[MLKR]
 
 // Rules describes the method and the input that it requires.
-func (MLKR) Rules() learner.Rules { return learner.Rules{About: MLKRAbout} }
+func (MLKR) Rules() learner.Rules {
+	return learner.Rules{About: algorithms.About{
+		Name: MLKRMethod, Title: "MLKR",
+		Summary: "metric learning for kernel regression, linear: leave-one-out error of numeric targets",
+		Paper:   "Weinberger & Tesauro, Metric learning for kernel regression, AISTATS 2007",
+		Linear:  true, UsesTargets: true, Baseline: true,
+	}}
+}
 
 // Learn climbs to the map that explains most.
 func (p MLKR) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {

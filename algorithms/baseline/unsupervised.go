@@ -18,17 +18,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// RawAbout describes the method.
-var RawAbout = algorithms.About{
-	Name:          RawMethod,
-	Title:         "Raw",
-	Summary:       "no learning: the prepared rows as they are; ignores links: the baseline to compare with",
-	Paper:         "None: it learns nothing",
-	Linear:        true,
-	Baseline:      true,
-	LinksOptional: true,
-}
-
 // Raw learns nothing: it is the distance of the points as they
 // are, a baseline of every method.
 //
@@ -51,7 +40,12 @@ type RawLearner = learner.Learner[Raw]
 
 // Rules returns what the method requires of its input.
 func (Raw) Rules() learner.Rules {
-	return learner.Rules{About: RawAbout, Sequences: "cosine@spectrum:k=3"}
+	return learner.Rules{Sequences: "cosine@spectrum:k=3", About: algorithms.About{
+		Name: RawMethod, Title: "Raw",
+		Summary: "no learning: the prepared rows as they are; ignores links: the baseline to compare with",
+		Paper:   "None: it learns nothing",
+		Linear:  true, Baseline: true, LinksOptional: true,
+	}}
 }
 
 // Learn returns the map of the points to themselves.
@@ -145,18 +139,6 @@ func DecodeRaw(f *model.File) (*RawModel, error) {
 	return &RawModel{m}, nil
 }
 
-// CovarianceAbout describes the method.
-var CovarianceAbout = algorithms.About{
-	Name:    CovarianceMethod,
-	Title:   "Covariance",
-	Summary: "Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods",
-	Paper: "Mahalanobis, On the generalized distance in statistics, Proceedings of the National " +
-		"Institute of Sciences of India 2, 1936",
-	Linear:        true,
-	Baseline:      true,
-	LinksOptional: true,
-}
-
 // Covariance is the Mahalanobis distance of the points: the
 // linear metric in which all directions have the same variance, computed without links
 // (Mahalanobis, "On the generalized distance in statistics", 1936). A baseline of every linear
@@ -184,7 +166,15 @@ type CovarianceModel = fitted.Model[Covariance]
 type CovarianceLearner = learner.Learner[Covariance]
 
 // Rules returns what the method requires of its input.
-func (Covariance) Rules() learner.Rules { return learner.Rules{About: CovarianceAbout} }
+func (Covariance) Rules() learner.Rules {
+	return learner.Rules{About: algorithms.About{
+		Name: CovarianceMethod, Title: "Covariance",
+		Summary: "Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods",
+		Paper: "Mahalanobis, On the generalized distance in statistics, Proceedings of the National " +
+			"Institute of Sciences of India 2, 1936",
+		Linear: true, Baseline: true, LinksOptional: true,
+	}}
+}
 
 // Learn fits the method.
 func (p Covariance) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {

@@ -58,13 +58,11 @@ const Method = "blend"
 
 // About describes the method.
 var About = algorithms.About{
-	Name:    Method,
-	Title:   "Blend",
+	Name: Method, Title: "Blend",
 	Summary: "lleratio, krca, npkl after krca, and krca after npkl, side by side, with gml if links are few",
 	Paper: "Soleymani Baghshah & Bagheri Shouraki 2009, Tsang, Cheung & Kwok 2005, Hu, Wang & Chen " +
 		"2011, Lu, Jain & Dhillon 2009: what it combines",
-	UsesCannotLinks: true,
-	Pairwise:        true,
+	UsesCannotLinks: true, Pairwise: true,
 }
 
 // Params are the parameters of the method.

@@ -54,14 +54,11 @@ const Method = "forest"
 
 // About describes the method.
 var About = algorithms.About{
-	Name:    Method,
-	Title:   "Forest",
+	Name: Method, Title: "Forest",
 	Summary: "randomized trees that separate cannot-links; indifferent to the scales of features",
 	Paper: "after Xiong, Johnson, Xu & Corso, Random forests for metric learning with implicit " +
 		"pairwise position dependence, KDD 2012",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Pairwise:        true,
+	Linear: true, UsesCannotLinks: true, Pairwise: true,
 }
 
 // Params are the parameters of the method.

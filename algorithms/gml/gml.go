@@ -116,15 +116,12 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:  Method,
-	Title: "GML",
+	Name: Method, Title: "GML",
 	Summary: "geometry-aware metric learning: LogDet projections from a Gaussian kernel or a graph's " +
 		"spectrum, which stays (outer=1) or is learned, too, as in the paper (outer=5)",
 	Paper:           "Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009",
 	DefaultKernel:   DefaultKernel,
-	UsesCannotLinks: true,
-	UsesTriplets:    true,
-	Pairwise:        true,
+	UsesCannotLinks: true, UsesTriplets: true, Pairwise: true,
 }
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.

@@ -79,14 +79,12 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:    Method,
-	Title:   "KBeta",
+	Name: Method, Title: "KBeta",
 	Summary: "scalable kernel metric learning: re-weights the spectrum of a kernel on landmarks",
 	Paper: "Yeung, Chang & Dai, A scalable kernel-based semi-supervised metric learning " +
 		"algorithm with out-of-sample generalization ability, Neural Computation 20, 2008",
 	DefaultKernel:   DefaultKernel,
-	UsesCannotLinks: true,
-	Pairwise:        true,
+	UsesCannotLinks: true, Pairwise: true,
 }
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.

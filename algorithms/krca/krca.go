@@ -96,8 +96,7 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:    Method,
-	Title:   "KRCA",
+	Name: Method, Title: "KRCA",
 	Summary: "kernel relevant component analysis: whitens what varies inside must-link groups",
 	Paper: "Tsang, Cheung & Kwok, Kernel relevant component analysis for distance metric learning, " +
 		"IJCNN 2005",

@@ -62,15 +62,11 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:  Method,
-	Title: "ITML",
+	Name: Method, Title: "ITML",
 	Summary: "information-theoretic metric learning, linear or with a kernel (-k): the base of " +
 		"geometry-aware metrics",
 	Paper:           "Davis, Kulis, Jain, Sra & Dhillon, Information-theoretic metric learning, ICML 2007",
-	UsesCannotLinks: true,
-	UsesTriplets:    true,
-	Pairwise:        true,
-	Baseline:        true,
+	UsesCannotLinks: true, UsesTriplets: true, Pairwise: true, Baseline: true,
 }
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.

@@ -21,18 +21,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// CMVUAbout describes the method.
-var CMVUAbout = algorithms.About{
-	Name:  CMVUMethod,
-	Title: "CMVU",
-	Summary: "colored maximum variance unfolding, low rank: pictures that keep the distances of " +
-		"neighbors, a baseline of gml",
-	Paper:         "Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007",
-	DefaultKernel: graphkernel.DefaultKernel,
-	Baseline:      true,
-	LinksOptional: true,
-}
-
 // CMVU computes an embedding that keeps the distances between
 // neighbors, and in which must-linked points share directions of large variance: colored maximum
 // variance unfolding (Song, Smola, Borgwardt & Gretton, NIPS 20, 2007), in its low-rank form
@@ -86,7 +74,16 @@ func (p CMVU) Validate() error { return graphkernel.ValidateSparse(p, p.Neighbor
 type CMVULearner = learner.Learner[CMVU]
 
 // Rules returns what the method requires of its input.
-func (CMVU) Rules() learner.Rules { return learner.Rules{About: CMVUAbout} }
+func (CMVU) Rules() learner.Rules {
+	return learner.Rules{About: algorithms.About{
+		Name: CMVUMethod, Title: "CMVU",
+		Summary: "colored maximum variance unfolding, low rank: pictures that keep the distances of " +
+			"neighbors, a baseline of gml",
+		Paper:         "Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007",
+		DefaultKernel: graphkernel.DefaultKernel,
+		Baseline:      true, LinksOptional: true,
+	}}
+}
 
 // Learn fits the method.
 func (p CMVU) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {

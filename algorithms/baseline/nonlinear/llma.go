@@ -22,18 +22,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/lle"
 )
 
-// LLMAAbout describes the method.
-var LLMAAbout = algorithms.About{
-	Name:  LLMAMethod,
-	Title: "LLMA",
-	Summary: "locally linear metric adaptation, spectral: a linear map plus Gaussian windows around " +
-		"linked points",
-	Paper:    "Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004",
-	Linear:   true,
-	Pairwise: true,
-	Baseline: true,
-}
-
 // LLMA learns a metric that is approximately linear near every
 // point, but not globally: locally linear metric adaptation, the spectral method (after Chang &
 // Yeung, "Locally linear metric adaptation for semi-supervised clustering", ICML 2004, and "...
@@ -92,7 +80,13 @@ type LLMALearner = learner.Learner[LLMA]
 
 // Rules returns what the method requires of its input.
 func (LLMA) Rules() learner.Rules {
-	return learner.Rules{About: LLMAAbout, Needs: learner.MustLinks, Pairs: true}
+	return learner.Rules{Needs: learner.MustLinks, Pairs: true, About: algorithms.About{
+		Name: LLMAMethod, Title: "LLMA",
+		Summary: "locally linear metric adaptation, spectral: a linear map plus Gaussian windows around " +
+			"linked points",
+		Paper:  "Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004",
+		Linear: true, Pairwise: true, Baseline: true,
+	}}
 }
 
 // Learn fits the method.
