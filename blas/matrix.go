@@ -143,10 +143,15 @@ func (m Matrix) TransposeTo(dst Matrix) {
 // Select returns a compact copy of the given rows, in that order.
 func (m Matrix) Select(rows []int) Matrix {
 	out := NewMatrix(len(rows), m.Cols)
-	for k, i := range rows {
-		copy(out.Row(k), m.Row(i))
-	}
+	m.SelectTo(out, rows)
 	return out
+}
+
+// SelectTo copies the given rows to those of dst, in that order.
+func (m Matrix) SelectTo(dst Matrix, rows []int) {
+	for k, i := range rows {
+		copy(dst.Row(k), m.Row(i))
+	}
 }
 
 // Sum adds values in their order.

@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/sparse"
 )
 
 // LMNN learns a linear metric for nearest neighbors: large
@@ -218,10 +219,7 @@ func newLMNNGraph(lists [][]int32) graph {
 			g.into.start[j+1]++
 		}
 	}
-	for i := range m {
-		g.into.start[i+1] += g.into.start[i]
-	}
-	next := slices.Clone(g.into.start)
+	next := sparse.Begins(g.into.start)
 	for i, list := range lists {
 		for k, j := range list {
 			e := g.start[i] + k

@@ -130,8 +130,7 @@ func readRows(name, path string) (*rowList, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &fault.ParamError{Param: name, Value: "@" + path, Want: "a file that can be read (" +
-			err.Error() + ")"}
+		return nil, fault.Param(name, "@"+path, "a file that can be read (%s)", err.Error())
 	}
 	defer f.Close()
 	list, lines := &rowList{}, bufio.NewScanner(f)

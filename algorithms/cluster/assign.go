@@ -55,9 +55,7 @@ func (r *start) assignRows(lo, hi int, first bool) (changed int) {
 	if len(active) < hi-lo {
 		rows = r.eng.GetMatrix(len(active), r.s.x.Cols)
 		defer r.eng.PutMatrix(rows)
-		for a, i := range active {
-			copy(rows.Row(a), r.s.x.Row(i))
-		}
+		r.s.x.SelectTo(rows, active)
 	}
 	dots := r.eng.GetMatrix(len(active), r.p.K)
 	defer r.eng.PutMatrix(dots)

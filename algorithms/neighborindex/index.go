@@ -239,9 +239,7 @@ func (b *builder) cluster(ctx context.Context) error {
 // taken returns some of the rows.
 func (b *builder) taken(numbers []int) blas.Matrix {
 	out := b.eng.NewMatrix(len(numbers), b.rows.Cols)
-	for k, i := range numbers {
-		copy(out.Row(k), b.rows.Row(i))
-	}
+	b.rows.SelectTo(out, numbers)
 	return out
 }
 

@@ -259,11 +259,8 @@ func symmetric(before [][]edge) *sparse.Matrix {
 			m.Start[e.to+1]++
 		}
 	}
-	for i := range n {
-		m.Start[i+1] += m.Start[i]
-	}
+	next := sparse.Begins(m.Start)
 	m.Col, m.Val = make([]int32, m.Start[n]), make([]float64, m.Start[n])
-	next := append([]int(nil), m.Start...)
 	put := func(i, j int32, v float64) {
 		m.Col[next[i]], m.Val[next[i]] = j, v
 		next[i]++

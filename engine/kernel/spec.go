@@ -167,8 +167,8 @@ func Parse(text string) (Spec, error) {
 			return Spec{}, err
 		}
 		if st.entry().sequences && i < len(parts)-1 {
-			return Spec{}, &fault.ParamError{Param: "kernel", Value: text,
-				Want: st.entry().name + " as the innermost kernel, since it takes sequences"}
+			return Spec{}, fault.Param("kernel", text,
+				"%s as the innermost kernel, since it takes sequences", st.entry().name)
 		}
 		s.stages[i] = st
 	}
@@ -212,8 +212,7 @@ func splitParams(e *entry, text string) (params, error) {
 	}
 	names := e.parameters
 	if len(names) == 0 {
-		return nil, &fault.ParamError{Param: "kernel", Value: e.name + ":" + text,
-			Want: e.name + " without parameters"}
+		return nil, fault.Param("kernel", e.name+":"+text, "%s without parameters", e.name)
 	}
 	for field := range strings.SplitSeq(text, ",") {
 		name, value, named := strings.Cut(field, "=")
@@ -229,7 +228,7 @@ func splitParams(e *entry, text string) (params, error) {
 		case !slices.Contains(names, name):
 			return nil, fault.Unknown("parameter of kernel "+e.name, name, choices)
 		case value == "":
-			return nil, &fault.ParamError{Param: label, Value: "", Want: "a value after " + name + "="}
+			return nil, fault.Param(label, "", "a value after %s=", name)
 		case twice:
 			return nil, fault.Param(label, value, "to be given once")
 		}
@@ -293,8 +292,7 @@ func parseRule(st *stage, t paramText) error {
 	}
 	v, err := strconv.ParseFloat(factor, 64)
 	if err != nil || !(v >= minBandwidth && v <= maxBandwidth) {
-		return &fault.ParamError{Param: t.label, Value: t.text,
-			Want: "a factor > 0 before the rule, such as 0.5" + rule}
+		return fault.Param(t.label, t.text, "a factor > 0 before the rule, such as 0.5%s", rule)
 	}
 	st.value = v
 	return nil

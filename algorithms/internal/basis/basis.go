@@ -107,8 +107,7 @@ func (c Choice) laplacian(ctx context.Context, eng *engine.Engine, k kernel.Kern
 func (c Choice) neighbors(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	x points.Points) (*graph.Neighbors, error) {
 	if c.Graph != graphkernel.KNN {
-		return nil, &fault.ParamError{Param: "graph", Value: string(c.Graph),
-			Want: "knn for basis=" + string(c.Kind)}
+		return nil, fault.Param("graph", string(c.Graph), "knn for basis=%s", string(c.Kind))
 	}
 	if err := c.Check(x.Len()); err != nil {
 		return nil, err

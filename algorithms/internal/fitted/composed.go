@@ -69,8 +69,8 @@ func (c composed) embed(ctx context.Context, eng *engine.Engine, x points.Points
 func (c composed) single(_ context.Context, _ *engine.Engine, method string,
 	_ *points.Single) (blas.Matrix32, error) {
 	return blas.Matrix32{},
-		&fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " +
-			method + " in kernel principal coordinates"}
+		fault.Param("precision", "single",
+			"double for a model of method %s in kernel principal coordinates", method)
 }
 
 // The first map of a composed one is stored as a file of its own, of this method: its tensors have
@@ -201,8 +201,7 @@ func (t turned) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 func (t turned) single(_ context.Context, _ *engine.Engine, method string,
 	_ *points.Single) (blas.Matrix32, error) {
 	return blas.Matrix32{},
-		&fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " +
-			method + ", which is made of others"}
+		fault.Param("precision", "single", "double for a model of method %s, which is made of others", method)
 }
 
 // tensorAxes is the suffix of the tensor that holds the axes.

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/sparse"
 )
 
 // Differences computes the scatter matrices of linear and kernel metrics: that of the
@@ -235,10 +236,7 @@ func (d *Differences) transpose(n int) *Differences {
 	for _, i := range d.row {
 		t.start[i+1]++
 	}
-	for i := range n {
-		t.start[i+1] += t.start[i]
-	}
-	next := slices.Clone(t.start)
+	next := sparse.Begins(t.start)
 	for k, weight := range d.weight {
 		rows, factors := d.of(k)
 		for a, i := range rows {
