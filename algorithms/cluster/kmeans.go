@@ -11,7 +11,7 @@
 //     COP-KMeans (Wagstaff et al. 2001), but where its greedy pass fails a search takes over,
 //     and the assignment is improved by exchanging chains of blocks between two clusters.
 //   - [Kernel] is kernel k-means (Dhillon, Guan & Kulis 2004): k-means in the feature space, by
-//     inner products only. [ConstrainedKernel] does so with must-link components as blocks.
+//     inner products only.
 //
 // Data larger than memory are a sequence of blocks of rows. [KMeansStream] is k-means in several
 // passes through them, bit-identical to [KMeans] from the same centers. [MiniBatch] (Sculley 2010)
@@ -213,7 +213,8 @@ type Params struct {
 	// ignored, and K may be 0. Only [KMeans] and [KMeansStream] take it.
 	Start blas.Matrix
 	// Weights, if not nil, are the weights of the rows in the objective and in the means: one per
-	// row, > 0 and finite. A row of weight 2 counts as two equal rows. Only [KMeans] takes weights.
+	// row, > 0 and finite. A row of weight 2 counts as two equal rows. Only [KMeans] and [Kernel] take
+	// weights.
 	Weights []float64
 	// Progress is called after every start, one call at a time, from the goroutine that ran the
 	// start. It may be nil.
