@@ -83,7 +83,8 @@ func (LSML) Rules() learner.Rules {
 		Summary: "least squared-residual metric learning from relative comparisons, linear",
 		Paper: "Liu, Guo, Sun, Wu & Zhang, Metric learning from relative comparisons by minimizing " +
 			"squared residual, ICDM 2012",
-		Linear: true, UsesCannotLinks: true, UsesTriplets: true, UsesQuadruplets: true, Pairwise: true, Baseline: true,
+		Linear: true, UsesCannotLinks: true, UsesTriplets: true, UsesQuadruplets: true,
+		Pairwise: true, Baseline: true,
 	}}
 }
 

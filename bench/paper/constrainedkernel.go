@@ -10,8 +10,9 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// constrainedKernel is [cluster.Kernel] under must-links: it partitions n objects into p.K clusters,
-// given their Gram matrix k, so that must-linked objects share a cluster. Cannot-links are refused.
+// constrainedKernel is [cluster.Kernel] under must-links: it partitions n objects into p.K
+// clusters, given their Gram matrix k, so that must-linked objects share a cluster. Cannot-links
+// are refused.
 //
 // Every must-link component B moves as one block to the cluster that minimizes the summed squared
 // distance of its objects to the cluster's mean, which is |B| |mean_B - mean_c|^2 + a constant. So

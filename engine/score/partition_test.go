@@ -525,7 +525,8 @@ func TestTableIsAll(t *testing.T) {
 		}
 		if err == nil {
 			scored++
-			direct, err := Accuracy(points.Pick(truth, labeled(truth)), points.Pick(predicted, labeled(truth)))
+			rows := labeled(truth)
+			direct, err := Accuracy(points.Pick(truth, rows), points.Pick(predicted, rows))
 			if err != nil || got.Accuracy != nil && *got.Accuracy != direct || named &&
 				(got.Accuracy == nil ||
 					got.Numbered) {
