@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
@@ -526,7 +525,7 @@ func TestTableIsAll(t *testing.T) {
 		if err == nil {
 			scored++
 			rows := labeled(truth)
-			direct, err := Accuracy(points.Pick(truth, rows), points.Pick(predicted, rows))
+			direct, err := Accuracy(pick(truth, rows), pick(predicted, rows))
 			if err != nil || got.Accuracy != nil && *got.Accuracy != direct || named &&
 				(got.Accuracy == nil ||
 					got.Numbered) {

@@ -28,7 +28,6 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Input is the input of [All]: true labels with predicted labels, an embedding, or both.
@@ -156,7 +155,7 @@ func All(in Input) (*Report, error) {
 	if len(keep) < fewest(in.Named && in.X == nil) {
 		return nil, errUnlabeled(len(keep))
 	}
-	truth := points.Pick(in.Truth, keep)
+	truth := pick(in.Truth, keep)
 	_, sizes := number(truth)
 	r := &Report{N: len(keep), Unlabeled: len(in.Truth) - len(keep), Classes: len(sizes)}
 	if in.Predicted != nil {
@@ -179,6 +178,14 @@ func All(in Input) (*Report, error) {
 		}
 	}
 	return r, nil
+}
+
+func pick(labels []string, rows []int) []string {
+	out := make([]string, len(rows))
+	for r, i := range rows {
+		out[r] = labels[i]
+	}
+	return out
 }
 
 func (r *Report) embedding(all *embedding, truth []string, keep, ks []int) error {
