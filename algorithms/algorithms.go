@@ -8,7 +8,6 @@ package algorithms
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/mustlink/mustlink/blas"
@@ -280,8 +279,8 @@ func (l Lesson) For(a About) error {
 		{"targets", len(l.Targets), a.UsesTargets},
 	} {
 		if part.count > 0 && !part.used {
-			return &fault.ParamError{Param: "number of " + part.name, Value: part.count,
-				Want: fmt.Sprintf("none: %s does not learn from them", a.Name)}
+			return fault.Param("number of "+part.name, part.count,
+				"none: %s does not learn from them", a.Name)
 		}
 	}
 	return nil
@@ -300,8 +299,8 @@ func (l Lesson) Among(rows []int) (Lesson, error) {
 	out.Targets = make([]float64, len(rows))
 	for k, i := range rows {
 		if i >= len(l.Targets) {
-			return Lesson{}, &fault.ShapeError{What: "number of targets", Got: len(l.Targets),
-				Want: fmt.Sprintf("one for each point, also for row %d", i)}
+			return Lesson{}, fault.Shape("number of targets", len(l.Targets),
+				"one for each point, also for row %d", i)
 		}
 		out.Targets[k] = l.Targets[i]
 	}
@@ -335,9 +334,7 @@ func Silent(l Learner) Learner {
 func Among(l Learner, rows []int) (Learner, error) {
 	for k, i := range rows {
 		if i < 0 || k > 0 && i <= rows[k-1] {
-			return nil, &fault.DataError{Row: k,
-				Err: fmt.Errorf("row %d of a part of the points: want ascending "+
-					"rows >= 0", i)}
+			return nil, fault.Row(k, "row %d of a part of the points: want ascending rows >= 0", i)
 		}
 	}
 	if r, is := l.(Restrictable); is {

@@ -1,5 +1,7 @@
 package blas
 
+import "math"
+
 // Matrix is a row-major view of float64 values: element (i, j) is Data[i*Stride+j].
 //
 // A Matrix does not own its data; copies share it. Invariants: Rows, Cols >= 0,
@@ -17,6 +19,13 @@ func NewMatrix(rows, cols int) Matrix {
 		panic(errNegativeDimension)
 	}
 	return MatrixOf(rows, cols, make([]float64, rows*cols))
+}
+
+// Identity returns the identity matrix of order n.
+func Identity(n int) Matrix {
+	m := NewMatrix(n, n)
+	m.Shift(1)
+	return m
 }
 
 // MatrixOf returns the rows x cols matrix whose rows follow each other in data, which it shares.
@@ -89,6 +98,21 @@ func (m Matrix) MirrorRows(lo, hi int) {
 	}
 }
 
+// Trace returns the sum of the diagonal of a square m.
+func (m Matrix) Trace() (sum float64) {
+	for i := range m.Rows {
+		sum += m.At(i, i)
+	}
+	return sum
+}
+
+// Shift adds v to the diagonal of m, which has no more rows than columns.
+func (m Matrix) Shift(v float64) {
+	for i := range m.Rows {
+		m.Data[i*m.Stride+i] += v
+	}
+}
+
 // ClearUpper sets the elements above the diagonal to 0.
 func (m Matrix) ClearUpper() {
 	for i := range min(m.Rows, m.Cols) {
@@ -119,10 +143,31 @@ func (m Matrix) TransposeTo(dst Matrix) {
 // Select returns a compact copy of the given rows, in that order.
 func (m Matrix) Select(rows []int) Matrix {
 	out := NewMatrix(len(rows), m.Cols)
-	for k, i := range rows {
-		copy(out.Row(k), m.Row(i))
-	}
+	m.SelectTo(out, rows)
 	return out
+}
+
+// SelectTo copies the given rows to those of dst, in that order.
+func (m Matrix) SelectTo(dst Matrix, rows []int) {
+	for k, i := range rows {
+		copy(dst.Row(k), m.Row(i))
+	}
+}
+
+// Sum adds values in their order.
+func Sum(values []float64) (sum float64) {
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}
+
+// MaxAbs returns the largest absolute value, 0 for none.
+func MaxAbs(values []float64) (largest float64) {
+	for _, v := range values {
+		largest = max(largest, math.Abs(v))
+	}
+	return largest
 }
 
 // Matrix32 is a row-major matrix of single precision, for storage: element (i, j) is

@@ -45,12 +45,10 @@ type Engine struct {
 // New returns an engine. A negative number of workers or limit is a *fault.ParamError.
 func New(o Options) (*Engine, error) {
 	if o.Workers < 0 {
-		return nil, &fault.ParamError{Param: "workers", Value: o.Workers,
-			Want: "a number >= 0 (0 for all processors)"}
+		return nil, fault.Param("workers", o.Workers, "a number >= 0 (0 for all processors)")
 	}
 	if o.MemoryLimit < 0 {
-		return nil, &fault.ParamError{Param: "memory limit", Value: o.MemoryLimit,
-			Want: "a number of bytes >= 0 (0 for no limit)"}
+		return nil, fault.Param("memory limit", o.MemoryLimit, "a number of bytes >= 0 (0 for no limit)")
 	}
 	e := &Engine{backend: o.Backend, workers: o.Workers, limit: o.MemoryLimit, cache: o.Cache}
 	if e.workers == 0 {
@@ -71,7 +69,7 @@ func New(o Options) (*Engine, error) {
 // itself; fewer than one is a *fault.ParamError.
 func (e *Engine) Share(parts int) (*Engine, error) {
 	if parts < 1 {
-		return nil, &fault.ParamError{Param: "parts", Value: parts, Want: "a number >= 1"}
+		return nil, fault.Param("parts", parts, "a number >= 1")
 	}
 	if parts == 1 {
 		return e, nil

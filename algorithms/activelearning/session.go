@@ -2,7 +2,6 @@ package activelearning
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -69,12 +68,10 @@ func Bytes(n, classes int) int64 {
 func New(coordinates blas.Matrix, set *links.Set, o Options) (*Session, error) {
 	n := coordinates.Rows
 	if set.N() != n {
-		return nil, &fault.ShapeError{What: "rows of links", Got: set.N(),
-			Want: fmt.Sprintf("%d, as there are points", n)}
+		return nil, fault.Shape("rows of links", set.N(), "%d, as there are points", n)
 	}
 	if o.Classes < 0 {
-		return nil, &fault.ParamError{Param: "classes", Value: o.Classes,
-			Want: "a number >= 0 (0 for unknown)"}
+		return nil, fault.Param("classes", o.Classes, "a number >= 0 (0 for unknown)")
 	}
 	if err := set.Consistent(); err != nil {
 		return nil, err
@@ -108,9 +105,8 @@ func checkCoordinates(coordinates blas.Matrix) error {
 	origin := make([]float64, coordinates.Cols)
 	for i := range coordinates.Rows {
 		if !(points.SquaredDistance(coordinates.Row(i), origin) < math.MaxFloat64/8) {
-			return &fault.DataError{Row: i,
-				Err: errors.New("coordinates are not finite, or their squares overflow: want smaller " +
-					"finite values")}
+			return fault.Row(i,
+				"coordinates are not finite, or their squares overflow: want smaller finite values")
 		}
 	}
 	return nil

@@ -16,23 +16,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
-
-// AdaptAbout describes the method.
-var AdaptAbout = algorithms.About{
-	Name:    AdaptMethod,
-	Title:   "Adapt",
-	Summary: "shrunk relevant component analysis, linear: changes the metric as far as must-links are evidence",
-	Paper: "None. After Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from " +
-		"equivalence constraints, JMLR 2005, with the shrinkage of Ledoit & Wolf, A well-conditioned " +
-		"estimator for large-dimensional covariance matrices, Journal of Multivariate Analysis 88, 2004",
-	Linear:   true,
-	Pairwise: true,
-	Baseline: true,
-}
 
 // AdaptUnit says whether rows are scaled to unit length.
 type AdaptUnit string
@@ -92,15 +78,16 @@ type AdaptModel = fitted.Model[Adapt]
 // Memory: some matrices of order d, and a copy of the points if these are fewer than d.
 type AdaptLearner = learner.Learner[Adapt]
 
-// DecodeAdapt returns the model that Encode stored in f. An unusable tensor or part of the header
-// is a *fault.DataError.
-func DecodeAdapt(f *model.File) (*AdaptModel, error) {
-	return fitted.Decode[Adapt](AdaptMethod, f, fitted.ReadAveraged)
-}
-
 // Rules returns what the method requires of its input.
 func (Adapt) Rules() learner.Rules {
-	return learner.Rules{About: AdaptAbout, Needs: learner.MustLinks, Pairs: true}
+	return learner.Rules{Needs: learner.MustLinks, Pairs: true, About: algorithms.About{
+		Name: AdaptMethod, Title: "Adapt",
+		Summary: "shrunk relevant component analysis, linear: changes the metric as far as must-links are evidence",
+		Paper: "None. After Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from " +
+			"equivalence constraints, JMLR 2005, with the shrinkage of Ledoit & Wolf, A well-conditioned " +
+			"estimator for large-dimensional covariance matrices, Journal of Multivariate Analysis 88, 2004",
+		Linear: true, Pairwise: true, Baseline: true,
+	}}
 }
 
 // embeddingDims is the number of directions that are kept of embeddings, for size alone.
@@ -345,10 +332,7 @@ func (s *space) within(ctx context.Context, eng *engine.Engine,
 	if err != nil {
 		return t, 0, err
 	}
-	trace, q := 0.0, float64(s.rank)
-	for i := range t.Rows {
-		trace += t.At(i, i)
-	}
+	trace, q := t.Trace(), float64(s.rank)
 	if !(trace > 0) {
 		return t, 0, fault.Data("", "all must-links join equal points: want some between points that differ")
 	}

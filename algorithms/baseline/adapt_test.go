@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
@@ -480,7 +481,7 @@ func TestAdaptIsStored(t *testing.T) {
 			if err := m.Encode(&f); err != nil {
 				t.Fatal(err)
 			}
-			back, err := DecodeAdapt(&f)
+			back, err := fitted.Decode[Adapt](AdaptMethod, &f, fitted.ReadAveraged)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -549,7 +550,7 @@ func TestAdaptDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		damage(&f)
-		if _, err := DecodeAdapt(&f); !fault.IsInput(err) {
+		if _, err := fitted.Decode[Adapt](AdaptMethod, &f, fitted.ReadAveraged); !fault.IsInput(err) {
 			t.Errorf("%s: error %v: want one of the input", name, err)
 		}
 	}

@@ -19,21 +19,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
-// LSMLAbout describes the method.
-var LSMLAbout = algorithms.About{
-	Name:    LSMLMethod,
-	Title:   "LSML",
-	Summary: "least squared-residual metric learning from relative comparisons, linear",
-	Paper: "Liu, Guo, Sun, Wu & Zhang, Metric learning from relative comparisons by minimizing " +
-		"squared residual, ICDM 2012",
-	Linear:          true,
-	UsesCannotLinks: true,
-	UsesTriplets:    true,
-	UsesQuadruplets: true,
-	Pairwise:        true,
-	Baseline:        true,
-}
-
 // LSMLPrior is the metric that the learned one stays close to.
 type LSMLPrior string
 
@@ -92,7 +77,16 @@ type LSMLModel = fitted.Traced[LSML]
 type LSMLLearner = learner.Learner[LSML]
 
 // Rules describes the method and the input that it requires.
-func (LSML) Rules() learner.Rules { return learner.Rules{About: LSMLAbout, Pairs: true} }
+func (LSML) Rules() learner.Rules {
+	return learner.Rules{Pairs: true, About: algorithms.About{
+		Name: LSMLMethod, Title: "LSML",
+		Summary: "least squared-residual metric learning from relative comparisons, linear",
+		Paper: "Liu, Guo, Sun, Wu & Zhang, Metric learning from relative comparisons by minimizing " +
+			"squared residual, ICDM 2012",
+		Linear: true, UsesCannotLinks: true, UsesTriplets: true, UsesQuadruplets: true,
+		Pairwise: true, Baseline: true,
+	}}
+}
 
 // Learn finds the metric whose distances agree with the comparisons.
 func (p LSML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
@@ -161,19 +155,6 @@ func (p LSML) comparisons(f *learner.Fit) ([]logdet.Comparison, error) {
 	return out, nil
 }
 
-// SCMLAbout describes the method.
-var SCMLAbout = algorithms.About{
-	Name:  SCMLMethod,
-	Title: "SCML",
-	Summary: "sparse compositional metric learning from triplets: few of many rank-one metrics, " +
-		"linear",
-	Paper:           "Shi, Bellet & Sha, Sparse compositional metric learning, AAAI 2014",
-	Linear:          true,
-	UsesCannotLinks: true,
-	UsesTriplets:    true,
-	Baseline:        true,
-}
-
 // SCMLBasis is the kind of rank-one metrics.
 type SCMLBasis string
 
@@ -237,7 +218,15 @@ type SCMLModel = fitted.Traced[SCML]
 type SCMLLearner = learner.Learner[SCML]
 
 // Rules describes the method and the input that it requires.
-func (SCML) Rules() learner.Rules { return learner.Rules{About: SCMLAbout} }
+func (SCML) Rules() learner.Rules {
+	return learner.Rules{About: algorithms.About{
+		Name: SCMLMethod, Title: "SCML",
+		Summary: "sparse compositional metric learning from triplets: few of many rank-one metrics, " +
+			"linear",
+		Paper:  "Shi, Bellet & Sha, Sparse compositional metric learning, AAAI 2014",
+		Linear: true, UsesCannotLinks: true, UsesTriplets: true, Baseline: true,
+	}}
+}
 
 // Learn weighs the bases.
 func (p SCML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {

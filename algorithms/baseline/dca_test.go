@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -176,7 +177,7 @@ func TestDCAModelFile(t *testing.T) {
 		if err := m.Encode(f); err != nil {
 			t.Fatal(err)
 		}
-		back, err := DecodeDCA(f)
+		back, err := fitted.Decode[DCA](DCAMethod, f, fitted.ReadEither)
 		if err != nil {
 			t.Fatal(err)
 		}

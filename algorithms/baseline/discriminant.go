@@ -14,22 +14,9 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/traceratio"
 )
-
-// DCAAbout describes the method.
-var DCAAbout = algorithms.About{
-	Name:  DCAMethod,
-	Title: "DCA",
-	Summary: "discriminative component analysis: moves cannot-linked chunklets apart, linear or " +
-		"with a kernel (-k)",
-	Paper: "Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image " +
-		"retrieval, CVPR 2006",
-	UsesCannotLinks: true,
-	Baseline:        true,
-}
 
 // DCA learns a metric in which must-linked points are close and
 // chunklets that cannot-links separate are far apart: discriminative component analysis, linear and
@@ -64,11 +51,6 @@ type DCA struct {
 // the fit, and 2 Dim flops for each of these.
 type DCAModel = fitted.Model[DCA]
 
-// DecodeDCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeDCA(f *model.File) (*DCAModel, error) {
-	return fitted.Decode[DCA](DCAMethod, f, fitted.ReadEither)
-}
-
 // DCALearner learns from must-links and cannot-links on the points; at least one cannot-link joins
 // two chunklets. Its zero Kernel means the linear mode for dense vectors, and otherwise the default
 // kernel of such points. The result has the type *[DCAModel].
@@ -78,7 +60,16 @@ func DecodeDCA(f *model.File) (*DCAModel, error) {
 type DCALearner = learner.Learner[DCA]
 
 // Rules returns what the method requires of its input.
-func (DCA) Rules() learner.Rules { return learner.Rules{About: DCAAbout, Needs: learner.BothKinds} }
+func (DCA) Rules() learner.Rules {
+	return learner.Rules{Needs: learner.BothKinds, About: algorithms.About{
+		Name: DCAMethod, Title: "DCA",
+		Summary: "discriminative component analysis: moves cannot-linked chunklets apart, linear or " +
+			"with a kernel (-k)",
+		Paper: "Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image " +
+			"retrieval, CVPR 2006",
+		UsesCannotLinks: true, Baseline: true,
+	}}
+}
 
 // Learn fits the method.
 func (p DCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
@@ -133,11 +124,7 @@ func (p DCA) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (bla
 	half, among := blas.NewMatrix(u.Rows, z.Cols), blas.NewMatrix(u.Rows, u.Rows)
 	eng.Backend().Gemm(false, false, 1, u, within, 0, half)
 	eng.Backend().Gemm(false, true, 1, half, u, 0, among)
-	trace := 0.0
-	for i := range among.Rows {
-		trace += among.At(i, i)
-	}
-	if !(trace > 0) {
+	if !(among.Trace() > 0) {
 		return u, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
 	}
 	v, err := linear.Whiten(ctx, eng, among, p.EpsRel, 0) // smallest C_w first
@@ -207,19 +194,6 @@ func dcaScatters(eng *engine.Engine, z blas.Matrix,
 	return between, within, linear.CheckCovariance(within)
 }
 
-// XiangAbout describes the method.
-var XiangAbout = algorithms.About{
-	Name:    XiangMethod,
-	Title:   "Xiang",
-	Summary: "trace-ratio metric of the links alone, linear: the baseline of lleratio",
-	Paper: "Xiang, Nie & Zhang, Learning a Mahalanobis distance metric for data clustering and " +
-		"classification, Pattern Recognition 41, 2008",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Pairwise:        true,
-	Baseline:        true,
-}
-
 // Xiang learns a linear metric by a trace ratio of the links
 // alone (Xiang, Nie & Zhang, "Learning a Mahalanobis distance metric for data clustering and
 // classification", Pattern Recognition 41, 2008): the orthonormal W that maximizes the squared
@@ -241,7 +215,15 @@ type Xiang struct {
 type XiangLearner = learner.Learner[Xiang]
 
 // Rules returns what the method requires of its input.
-func (Xiang) Rules() learner.Rules { return learner.Rules{About: XiangAbout, Pairs: true} }
+func (Xiang) Rules() learner.Rules {
+	return learner.Rules{Pairs: true, About: algorithms.About{
+		Name: XiangMethod, Title: "Xiang",
+		Summary: "trace-ratio metric of the links alone, linear: the baseline of lleratio",
+		Paper: "Xiang, Nie & Zhang, Learning a Mahalanobis distance metric for data clustering and " +
+			"classification, Pattern Recognition 41, 2008",
+		Linear: true, UsesCannotLinks: true, Pairwise: true, Baseline: true,
+	}}
+}
 
 // Learn fits the method.
 func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
@@ -260,9 +242,8 @@ func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 		d = max(1, q/2)
 	}
 	if d >= q && q > 1 {
-		return nil, &fault.ParamError{Param: "dims", Value: d,
-			Want: fmt.Sprintf("a number below %d, the number of directions in which the points vary (with "+
-				"all of them nothing is learned)", q)}
+		return nil, fault.Param("dims", d, "a number below %d, the number of directions in which the "+
+			"points vary (with all of them nothing is learned)", q)
 	}
 	a, b := eng.NewMatrix(q, q), eng.NewMatrix(q, q)
 	if err := linear.LinkScatter(ctx, eng, pc.Z, f.Links.Cannot(), a); err != nil {

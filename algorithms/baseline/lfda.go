@@ -3,7 +3,6 @@ package baseline
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -16,19 +15,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 )
-
-// LFDAAbout describes the method.
-var LFDAAbout = algorithms.About{
-	Name:  LFDAMethod,
-	Title: "LFDA",
-	Summary: "local Fisher discriminant analysis, linear; learns from classes (--links-from-labels " +
-		"all)",
-	Paper: "Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher " +
-		"discriminant analysis, JMLR 8, 2007",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Baseline:        true,
-}
 
 // LFDAScaling is the way in which the solutions of the eigenproblem make a map.
 type LFDAScaling string
@@ -80,7 +66,16 @@ type LFDAModel = fitted.Model[LFDA]
 type LFDALearner = learner.Learner[LFDA]
 
 // Rules returns what the method requires of its input.
-func (LFDA) Rules() learner.Rules { return learner.Rules{About: LFDAAbout, Needs: learner.Classes} }
+func (LFDA) Rules() learner.Rules {
+	return learner.Rules{Needs: learner.Classes, About: algorithms.About{
+		Name: LFDAMethod, Title: "LFDA",
+		Summary: "local Fisher discriminant analysis, linear; learns from classes (--links-from-labels " +
+			"all)",
+		Paper: "Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher " +
+			"discriminant analysis, JMLR 8, 2007",
+		Linear: true, UsesCannotLinks: true, Baseline: true,
+	}}
+}
 
 // Learn fits the method.
 func (p LFDA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
@@ -90,8 +85,8 @@ func (p LFDA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 		return nil, err
 	}
 	if q := pc.Z.Cols; p.Dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: p.Dims,
-			Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the points vary", q)}
+		return nil, fault.Param("dims", p.Dims,
+			"a number from 0 to %d, the number of directions in which the points vary", q)
 	}
 	f.Report(algorithms.Progress{Stage: "local scatter"})
 	within, between, err := lfdaScatters(ctx, eng, pc.Z, c, p.differences)

@@ -3,7 +3,6 @@ package baseline
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -15,19 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/sparse"
 )
-
-// LMNNAbout describes the method.
-var LMNNAbout = algorithms.About{
-	Name:    LMNNMethod,
-	Title:   "LMNN",
-	Summary: "large margin nearest neighbors, linear; learns from classes (--links-from-labels all)",
-	Paper: "Weinberger, Blitzer & Saul, Distance metric learning for large margin nearest " +
-		"neighbor classification, NIPS 18, 2006",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Baseline:        true,
-}
 
 // LMNN learns a linear metric for nearest neighbors: large
 // margin nearest neighbor classification (Weinberger, Blitzer & Saul, NIPS 18, 2006; Weinberger &
@@ -81,7 +69,15 @@ const LMNNRankEighth = linear.RankEighth
 type LMNNLearner = learner.Learner[LMNN]
 
 // Rules returns what the method requires of its input.
-func (LMNN) Rules() learner.Rules { return learner.Rules{About: LMNNAbout, Needs: learner.Classes} }
+func (LMNN) Rules() learner.Rules {
+	return learner.Rules{Needs: learner.Classes, About: algorithms.About{
+		Name: LMNNMethod, Title: "LMNN",
+		Summary: "large margin nearest neighbors, linear; learns from classes (--links-from-labels all)",
+		Paper: "Weinberger, Blitzer & Saul, Distance metric learning for large margin nearest " +
+			"neighbor classification, NIPS 18, 2006",
+		Linear: true, UsesCannotLinks: true, Baseline: true,
+	}}
+}
 
 // Learn fits the method.
 func (p LMNN) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
@@ -92,9 +88,8 @@ func (p LMNN) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	c := linear.NewClasses(f.Links)
 	pc.KeepRank(p.Rank, len(c.Rows))
 	if q := pc.Z.Cols; p.Dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: p.Dims,
-			Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the map is learned",
-				q)}
+		return nil, fault.Param("dims", p.Dims,
+			"a number from 0 to %d, the number of directions in which the map is learned", q)
 	}
 	problem, err := newLMNNProblem(ctx, f.Eng, p, pc.Z.Select(c.Rows), pc.StandardDeviations(), c)
 	if err != nil {
@@ -224,10 +219,7 @@ func newLMNNGraph(lists [][]int32) graph {
 			g.into.start[j+1]++
 		}
 	}
-	for i := range m {
-		g.into.start[i+1] += g.into.start[i]
-	}
-	next := slices.Clone(g.into.start)
+	next := sparse.Begins(g.into.start)
 	for i, list := range lists {
 		for k, j := range list {
 			e := g.start[i] + k
@@ -271,10 +263,7 @@ func (p *lmnnProblem) search(ctx context.Context, y blas.Matrix) (*nearby, error
 	if err != nil {
 		return nil, err
 	}
-	mean := 0.0
-	for _, r := range radius {
-		mean += r / float64(len(radius))
-	}
+	mean := kernel.Mean(radius)
 	for i, r := range radius {
 		if r > 0 {
 			radius[i] = r + slack*mean

@@ -282,11 +282,7 @@ func (p *lmnnProblem) gradient(ctx context.Context, n *nearby, y, g blas.Matrix)
 	if err != nil {
 		return 0, err
 	}
-	f := 0.0
-	for _, v := range fs {
-		f += v
-	}
-	return f, p.scatter(ctx, n, y, g, pull, push)
+	return blas.Sum(fs), p.scatter(ctx, n, y, g, pull, push)
 }
 
 // scatter writes sum_e w_e (e_i - e_j)(y_i - y_j)' to g, row by row: each row gathers its own part

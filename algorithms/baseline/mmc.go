@@ -18,20 +18,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
-// MMCAbout describes the method.
-var MMCAbout = algorithms.About{
-	Name:  MMCMethod,
-	Title: "MMC",
-	Summary: "maximizes the distances of cannot-links for bounded distances of must-links, linear: " +
-		"full or one weight per feature",
-	Paper: "Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering " +
-		"with side-information, NIPS 15, 2002",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Pairwise:        true,
-	Baseline:        true,
-}
-
 // MMC learns a linear metric under which must-linked points are
 // close and cannot-linked points far apart: Xing, Ng, Jordan & Russell, "Distance metric learning,
 // with application to clustering with side-information" (NIPS 15, 2002), full and diagonal.
@@ -83,7 +69,14 @@ type MMCLearner = learner.Learner[MMC]
 
 // Rules returns what the method requires of its input.
 func (MMC) Rules() learner.Rules {
-	return learner.Rules{About: MMCAbout, Needs: learner.BothKinds, Pairs: true}
+	return learner.Rules{Needs: learner.BothKinds, Pairs: true, About: algorithms.About{
+		Name: MMCMethod, Title: "MMC",
+		Summary: "maximizes the distances of cannot-links for bounded distances of must-links, linear: " +
+			"full or one weight per feature",
+		Paper: "Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering " +
+			"with side-information, NIPS 15, 2002",
+		Linear: true, UsesCannotLinks: true, Pairwise: true, Baseline: true,
+	}}
 }
 
 // Learn fits the method.
@@ -199,16 +192,11 @@ func (params MMC) full(ctx context.Context, eng *engine.Engine, x *points.Dense,
 	if err := linear.CheckCovariance(scatter); err != nil {
 		return nil, nil, err
 	}
-	trace := 0.0
-	for i := range q {
-		trace += scatter.At(i, i)
-	}
+	trace := scatter.Trace()
 	if !(trace > 0) {
 		return nil, nil, noScatter()
 	}
-	for i := range q {
-		scatter.Set(i, i, scatter.At(i, i)+params.EpsRel*trace/float64(q))
-	}
+	scatter.Shift(params.EpsRel * trace / float64(q))
 	if err := eng.Cholesky(ctx, scatter); err != nil {
 		return nil, nil, noScatter()
 	}
@@ -245,10 +233,8 @@ func (params MMC) diagonal(eng *engine.Engine, x *points.Dense,
 	set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
 	rows := kernel.Matrix(x)
 	must, z := squares(rows, set.Must()), squares(rows, set.Cannot())
-	scatter, spread, trace := columnSums(must), columnSums(z), 0.0
-	for _, v := range scatter {
-		trace += v
-	}
+	scatter, spread := columnSums(must), columnSums(z)
+	trace := blas.Sum(scatter)
 	if !(trace > 0) {
 		return nil, nil, noScatter()
 	}

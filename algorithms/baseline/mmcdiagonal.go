@@ -236,11 +236,9 @@ func (s *weights) direction(ctx context.Context, free []int, curvature []float64
 			to[k] = v * curvature[k]
 		}
 	}
-	h, trace := blas.NewMatrix(f, f), 0.0
+	h := blas.NewMatrix(f, f)
 	s.eng.Backend().Syrk(false, 1, rows, 0, h)
-	for i := range f {
-		trace += h.At(i, i)
-	}
+	trace := h.Trace()
 	d := blas.NewMatrix(1, f)
 	for i, c := range free {
 		d.Set(0, i, s.g[c])

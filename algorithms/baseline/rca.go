@@ -19,17 +19,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// RCAAbout describes the method.
-var RCAAbout = algorithms.About{
-	Name:    RCAMethod,
-	Title:   "RCA",
-	Summary: "relevant component analysis, linear: the baseline of krca",
-	Paper: "Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence " +
-		"constraints, JMLR 2005",
-	Linear:   true,
-	Baseline: true,
-}
-
 // RCA learns a linear metric from must-links: relevant component
 // analysis (Bar-Hillel, Hertz, Shental & Weinshall, "Learning a Mahalanobis metric from equivalence
 // constraints", JMLR 2005).
@@ -96,7 +85,15 @@ func (s Shrinkage) regularized(epsRel float64, q int, chunklets [][]int) (relati
 type RCALearner = learner.Learner[RCA]
 
 // Rules returns what the method requires of its input.
-func (RCA) Rules() learner.Rules { return learner.Rules{About: RCAAbout, Needs: learner.MustLinks} }
+func (RCA) Rules() learner.Rules {
+	return learner.Rules{Needs: learner.MustLinks, About: algorithms.About{
+		Name: RCAMethod, Title: "RCA",
+		Summary: "relevant component analysis, linear: the baseline of krca",
+		Paper: "Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence " +
+			"constraints, JMLR 2005",
+		Linear: true, Baseline: true,
+	}}
+}
 
 // Learn fits the method.
 func (p RCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
@@ -168,11 +165,9 @@ func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense,
 	}
 	mean, total := spread(eng.Backend().Kernels(), x)
 	within := linear.Within(kernel.Matrix(x), chunklets)
-	c, trace := blas.NewMatrix(x.D, x.D), 0.0
+	c := blas.NewMatrix(x.D, x.D)
 	eng.Backend().Syrk(true, 1/float64(within.Rows), within, 0, c)
-	for i := range x.D {
-		trace += c.At(i, i)
-	}
+	trace := c.Trace()
 	relative, scale := p.regularized(p.EpsRel, x.D, chunklets)
 	eps := relative * trace / float64(x.D)
 	for i := range x.D {
@@ -279,18 +274,6 @@ func (p RCA) discriminant(ctx context.Context, eng *engine.Engine, projected,
 // RCAModel is a fitted metric, the linear map y = W (x - mean).
 type RCAModel = fitted.Model[RCA]
 
-// XRCAAbout describes the method.
-var XRCAAbout = algorithms.About{
-	Name:    XRCAMethod,
-	Title:   "XRCA",
-	Summary: "relevant component analysis extended to cannot-links, linear",
-	Paper: "Yeung & Chang, Extending the relevant component analysis algorithm for metric " +
-		"learning using both positive and negative equivalence constraints, Pattern Recognition 39, 2006",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Baseline:        true,
-}
-
 // XRCA extends relevant component analysis to cannot-links (after
 // Yeung & Chang, "Extending the relevant component analysis algorithm for metric learning using
 // both positive and negative equivalence constraints", Pattern Recognition 39, 2006). A baseline,
@@ -325,7 +308,15 @@ type XRCAModel = fitted.Model[XRCA]
 type XRCALearner = learner.Learner[XRCA]
 
 // Rules returns what the method requires of its input.
-func (XRCA) Rules() learner.Rules { return learner.Rules{About: XRCAAbout, Needs: learner.BothKinds} }
+func (XRCA) Rules() learner.Rules {
+	return learner.Rules{Needs: learner.BothKinds, About: algorithms.About{
+		Name: XRCAMethod, Title: "XRCA",
+		Summary: "relevant component analysis extended to cannot-links, linear",
+		Paper: "Yeung & Chang, Extending the relevant component analysis algorithm for metric " +
+			"learning using both positive and negative equivalence constraints, Pattern Recognition 39, 2006",
+		Linear: true, UsesCannotLinks: true, Baseline: true,
+	}}
+}
 
 // Learn fits the method.
 func (p XRCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {

@@ -18,19 +18,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
-// SDMLAbout describes the method.
-var SDMLAbout = algorithms.About{
-	Name:    SDMLMethod,
-	Title:   "SDML",
-	Summary: "sparse determinant metric learning, linear: a sparse matrix near a prior",
-	Paper: "Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional " +
-		"space via L1-penalized log-determinant regularization, ICML 2009",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Pairwise:        true,
-	Baseline:        true,
-}
-
 // SDMLPrior is the metric that the learned one stays close to.
 type SDMLPrior string
 
@@ -88,7 +75,13 @@ type SDMLLearner = learner.Learner[SDML]
 
 // Rules returns what the method requires of its input.
 func (SDML) Rules() learner.Rules {
-	return learner.Rules{About: SDMLAbout, Needs: learner.AnyLinks, Pairs: true}
+	return learner.Rules{Needs: learner.AnyLinks, Pairs: true, About: algorithms.About{
+		Name: SDMLMethod, Title: "SDML",
+		Summary: "sparse determinant metric learning, linear: a sparse matrix near a prior",
+		Paper: "Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional " +
+			"space via L1-penalized log-determinant regularization, ICML 2009",
+		Linear: true, UsesCannotLinks: true, Pairwise: true, Baseline: true,
+	}}
 }
 
 // maxFeatures keeps a fit within minutes: a sweep over the features takes 4 d^3 flops.
@@ -114,9 +107,8 @@ func (p SDML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	r, err := optimize.Glasso(ctx, eng, problem.matrix, p.Sparsity,
 		optimize.GlassoOptions{Tol: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("graphical lasso", 0)})
 	if errors.Is(err, optimize.ErrUnbounded) || err == nil && math.IsInf(r.Gap, 1) {
-		return nil, &fault.ParamError{Param: "balance", Value: p.Balance,
-			Want: fmt.Sprintf("a number below %.3g, or a larger sparsity: cannot-links outweigh the prior, "+
-				"and the objective has no lower bound", problem.limit)}
+		return nil, fault.Param("balance", p.Balance, "a number below %.3g, or a larger sparsity: "+
+			"cannot-links outweigh the prior, and the objective has no lower bound", problem.limit)
 	}
 	if err != nil {
 		return nil, err
@@ -176,9 +168,7 @@ func newSDMLProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, se
 	if params.Prior == SDMLCovariance {
 		p.unit = covariance(eng, z, p.matrix)
 	} else {
-		for i := range d {
-			p.matrix.Set(i, i, 1)
-		}
+		p.matrix.Shift(1)
 	}
 	white, err := linear.Whiten(ctx, eng, p.matrix.Clone(), 0, 0)
 	if err != nil {

@@ -16,18 +16,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// NCAAbout describes the method.
-var NCAAbout = algorithms.About{
-	Name:    NCAMethod,
-	Title:   "NCA",
-	Summary: "neighborhood components analysis, linear: leave-one-out classification in expectation",
-	Paper: "Goldberger, Roweis, Hinton & Salakhutdinov, Neighbourhood components analysis, NIPS " +
-		"17, 2005",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Baseline:        true,
-}
-
 // NCA learns a linear metric for nearest neighbors:
 // neighborhood components analysis (Goldberger, Roweis, Hinton & Salakhutdinov, NIPS 17, 2005).
 //
@@ -78,7 +66,15 @@ type NCAModel = fitted.Traced[NCA]
 type NCALearner = learner.Learner[NCA]
 
 // Rules returns what the method requires of its input.
-func (NCA) Rules() learner.Rules { return learner.Rules{About: NCAAbout, Needs: learner.Classes} }
+func (NCA) Rules() learner.Rules {
+	return learner.Rules{Needs: learner.Classes, About: algorithms.About{
+		Name: NCAMethod, Title: "NCA",
+		Summary: "neighborhood components analysis, linear: leave-one-out classification in expectation",
+		Paper: "Goldberger, Roweis, Hinton & Salakhutdinov, Neighbourhood components analysis, NIPS " +
+			"17, 2005",
+		Linear: true, UsesCannotLinks: true, Baseline: true,
+	}}
+}
 
 // Learn fits the method.
 func (p NCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
@@ -160,9 +156,7 @@ func (p *ncaProblem) begin(ctx context.Context) error {
 	c := blas.NewMatrix(q, q)
 	p.eng.Backend().Gemm(true, false, 1/float64(within.Rows), within, within, 0, c)
 	const eps = 1e-3
-	for k := range q { // the points of a class may all be equal
-		c.Set(k, k, c.At(k, k)+1e-12)
-	}
+	c.Shift(1e-12) // the points of a class may all be equal
 	white, err := linear.Whiten(ctx, p.eng, c, eps, 0)
 	if err != nil {
 		return err
@@ -200,17 +194,6 @@ func (p *ncaProblem) scale(y blas.Matrix) float64 {
 		return 1
 	}
 	return math.Sqrt(float64(count) / sum)
-}
-
-// MLKRAbout describes the method.
-var MLKRAbout = algorithms.About{
-	Name:        MLKRMethod,
-	Title:       "MLKR",
-	Summary:     "metric learning for kernel regression, linear: leave-one-out error of numeric targets",
-	Paper:       "Weinberger & Tesauro, Metric learning for kernel regression, AISTATS 2007",
-	Linear:      true,
-	UsesTargets: true,
-	Baseline:    true,
 }
 
 // MLKR learns a linear metric for regression: metric learning for
@@ -251,7 +234,14 @@ type MLKRModel = fitted.Traced[MLKR]
 type MLKRLearner = learner.Learner[MLKR]
 
 // Rules describes the method and the input that it requires.
-func (MLKR) Rules() learner.Rules { return learner.Rules{About: MLKRAbout} }
+func (MLKR) Rules() learner.Rules {
+	return learner.Rules{About: algorithms.About{
+		Name: MLKRMethod, Title: "MLKR",
+		Summary: "metric learning for kernel regression, linear: leave-one-out error of numeric targets",
+		Paper:   "Weinberger & Tesauro, Metric learning for kernel regression, AISTATS 2007",
+		Linear:  true, UsesTargets: true, Baseline: true,
+	}}
+}
 
 // Learn climbs to the map that explains most.
 func (p MLKR) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
@@ -305,11 +295,8 @@ func newMLKRProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principa
 
 // standardized returns targets with mean 0 and variance 1, for any scale of the input.
 func standardized(t *asm.Table, targets []float64) []float64 {
-	y, largest := blas.NewMatrix(len(targets), 1), 0.0
-	for _, v := range targets {
-		largest = max(largest, math.Abs(v))
-	}
-	_, exponent := math.Frexp(largest)
+	y := blas.NewMatrix(len(targets), 1)
+	_, exponent := math.Frexp(blas.MaxAbs(targets))
 	for i, v := range targets {
 		y.Data[i] = math.Ldexp(v, -exponent)
 	}

@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -18,17 +17,6 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
-
-// RawAbout describes the method.
-var RawAbout = algorithms.About{
-	Name:          RawMethod,
-	Title:         "Raw",
-	Summary:       "no learning: the prepared rows as they are; ignores links: the baseline to compare with",
-	Paper:         "None: it learns nothing",
-	Linear:        true,
-	Baseline:      true,
-	LinksOptional: true,
-}
 
 // Raw learns nothing: it is the distance of the points as they
 // are, a baseline of every method.
@@ -52,7 +40,12 @@ type RawLearner = learner.Learner[Raw]
 
 // Rules returns what the method requires of its input.
 func (Raw) Rules() learner.Rules {
-	return learner.Rules{About: RawAbout, Sequences: "cosine@spectrum:k=3"}
+	return learner.Rules{Sequences: "cosine@spectrum:k=3", About: algorithms.About{
+		Name: RawMethod, Title: "Raw",
+		Summary: "no learning: the prepared rows as they are; ignores links: the baseline to compare with",
+		Paper:   "None: it learns nothing",
+		Linear:  true, Baseline: true, LinksOptional: true,
+	}}
 }
 
 // Learn returns the map of the points to themselves.
@@ -92,9 +85,8 @@ func (m *RawModel) Distances(ctx context.Context, eng *engine.Engine, x points.P
 	for p, pair := range pairs {
 		out[p] = square(pair[0], pair[1])
 		if math.IsNaN(out[p]) || math.IsInf(out[p], 0) {
-			return nil, &fault.DataError{Row: p,
-				Err: fmt.Errorf("the distance of points %d and %d is %v: want "+
-					"smaller values (standardize the data)", pair[0], pair[1], out[p])}
+			return nil, fault.Row(p, "the distance of points %d and %d is %v: want smaller values "+
+				"(standardize the data)", pair[0], pair[1], out[p])
 		}
 	}
 	return out, nil
@@ -127,11 +119,7 @@ func (d identity) Encode(*model.File) any { return fitted.MapHeader{InputDim: in
 
 // Formula returns the map as a matrix.
 func (d identity) Formula() (formula.Map, error) {
-	w := blas.NewMatrix(int(d), int(d))
-	for j := range w.Rows {
-		w.Set(j, j, 1)
-	}
-	return &formula.Linear{W: w, Mean: make([]float64, d)}, nil
+	return &formula.Linear{W: blas.Identity(int(d)), Mean: make([]float64, d)}, nil
 }
 
 // DecodeRaw returns the model that Encode stored in f. An unusable tensor or part of the header is
@@ -149,18 +137,6 @@ func DecodeRaw(f *model.File) (*RawModel, error) {
 		return nil, err
 	}
 	return &RawModel{m}, nil
-}
-
-// CovarianceAbout describes the method.
-var CovarianceAbout = algorithms.About{
-	Name:    CovarianceMethod,
-	Title:   "Covariance",
-	Summary: "Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods",
-	Paper: "Mahalanobis, On the generalized distance in statistics, Proceedings of the National " +
-		"Institute of Sciences of India 2, 1936",
-	Linear:        true,
-	Baseline:      true,
-	LinksOptional: true,
 }
 
 // Covariance is the Mahalanobis distance of the points: the
@@ -190,7 +166,15 @@ type CovarianceModel = fitted.Model[Covariance]
 type CovarianceLearner = learner.Learner[Covariance]
 
 // Rules returns what the method requires of its input.
-func (Covariance) Rules() learner.Rules { return learner.Rules{About: CovarianceAbout} }
+func (Covariance) Rules() learner.Rules {
+	return learner.Rules{About: algorithms.About{
+		Name: CovarianceMethod, Title: "Covariance",
+		Summary: "Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods",
+		Paper: "Mahalanobis, On the generalized distance in statistics, Proceedings of the National " +
+			"Institute of Sciences of India 2, 1936",
+		Linear: true, Baseline: true, LinksOptional: true,
+	}}
+}
 
 // Learn fits the method.
 func (p Covariance) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {

@@ -58,12 +58,10 @@ const lead = 8
 // *engine.Panic. Invalid options are a *fault.ParamError.
 func Fit(ctx context.Context, eng *engine.Engine, jobs iter.Seq[Job], o Options) (iter.Seq[Result], error) {
 	if o.Parallel < 0 {
-		return nil, &fault.ParamError{Param: "parallel", Value: o.Parallel,
-			Want: "a number >= 0 (0 for all workers)"}
+		return nil, fault.Param("parallel", o.Parallel, "a number >= 0 (0 for all workers)")
 	}
 	if o.Large < 0 {
-		return nil, &fault.ParamError{Param: "large", Value: o.Large,
-			Want: "a number of points >= 0 (0 for the default)"}
+		return nil, fault.Param("large", o.Large, "a number of points >= 0 (0 for the default)")
 	}
 	if o.Parallel == 0 {
 		o.Parallel = eng.Workers()
@@ -176,8 +174,7 @@ func (r *run) fit(eng *engine.Engine, index int, job Job) (o outcome) {
 	case r.ctx.Err() != nil:
 		o.Err = r.ctx.Err()
 	case job.Learner == nil || job.Points == nil || job.Links == nil:
-		o.Err = &fault.ParamError{Param: fmt.Sprintf("job %d", index), Value: "incomplete",
-			Want: "a learner, points and links"}
+		o.Err = fault.Param(fmt.Sprintf("job %d", index), "incomplete", "a learner, points and links")
 	default:
 		o.Model, o.Err = job.Learner.Fit(r.ctx, eng, job.Points, job.Links)
 	}

@@ -42,7 +42,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
 	"github.com/mustlink/mustlink/algorithms/npkl"
@@ -59,13 +58,11 @@ const Method = "blend"
 
 // About describes the method.
 var About = algorithms.About{
-	Name:    Method,
-	Title:   "Blend",
+	Name: Method, Title: "Blend",
 	Summary: "lleratio, krca, npkl after krca, and krca after npkl, side by side, with gml if links are few",
 	Paper: "Soleymani Baghshah & Bagheri Shouraki 2009, Tsang, Cheung & Kwok 2005, Hu, Wang & Chen " +
 		"2011, Lu, Jain & Dhillon 2009: what it combines",
-	UsesCannotLinks: true,
-	Pairwise:        true,
+	UsesCannotLinks: true, Pairwise: true,
 }
 
 // Params are the parameters of the method.
@@ -170,21 +167,6 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	table := fitted.NewTable(kernel.Linear(), f.X, y)
 	return &Model{fitted.New(fitted.Extended(Method, table, &extension{b.stages}), p, f.Status(b.status())),
 		b.stages}, nil
-}
-
-// variance returns the sum of the variances of the columns. It runs on one core: it reads a few
-// numbers a row, which takes little next to the fit of a member.
-func variance(eng *engine.Engine, y blas.Matrix) float64 {
-	centered, sum := eng.GetMatrix(y.Rows, y.Cols), 0.0
-	defer eng.PutMatrix(centered)
-	centered.CopyFrom(y)
-	linear.Center(centered)
-	for i := range y.Rows {
-		for _, v := range centered.Row(i) {
-			sum += v * v
-		}
-	}
-	return sum / float64(y.Rows)
 }
 
 // extension embeds points by all stages.

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -132,11 +133,8 @@ func (b *builder) report(ctx context.Context, k int, p algorithms.Progress) {
 		if p.Total > 0 {
 			b.done[k] = max(b.done[k], min(1, float64(p.Done)/float64(p.Total)))
 		}
-		sum := 0.0
-		for _, share := range b.done {
-			sum += share
-		}
-		p.Stage, p.Done, p.Total = b.steps[k].method+": "+p.Stage, int(fine*sum), fine*len(b.done)
+		p.Stage, p.Done = b.steps[k].method+": "+p.Stage, int(fine*blas.Sum(b.done))
+		p.Total = fine * len(b.done)
 		b.fit.Report(p)
 	}
 }
@@ -166,7 +164,7 @@ func (b *builder) fitStep(ctx context.Context, eng *engine.Engine, k int, r *res
 	if err != nil {
 		return err
 	}
-	if r.variance = variance(eng, y); !(r.variance > 0) || math.IsInf(r.variance, 0) {
+	if r.variance = linear.Variance(eng, y); !(r.variance > 0) || math.IsInf(r.variance, 0) {
 		return fault.Data("", "the variance of its coordinates is %g: want a finite number > 0", r.variance)
 	}
 	m.(fitted.Member).Parent().Project() // the blend is made of coordinates

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/engine"
@@ -86,14 +87,24 @@ func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error
 	return m
 }
 
-// linear makes the entry of a method whose models are only linear maps.
-func linear[P learner.Method]() Method {
+// mapped makes the entry of a method whose models are only maps.
+func mapped[P learner.Method](read fitted.Reader) Method {
 	return of[P](func(f *model.File) (*fitted.Model[P], error) {
-		return fitted.Decode[P]((*new(P)).Rules().Name, f, fitted.ReadLinear)
+		return fitted.Decode[P]((*new(P)).Rules().Name, f, read)
 	})
 }
 
-// traced is [linear] for models with the objectives of a solver.
+// onGraph makes the entry of a method whose models are kernel matrices on a graph.
+func onGraph[P interface {
+	learner.Method
+	graphkernel.Parameters
+}]() Method {
+	return of[P](func(f *model.File) (*graphkernel.Fitted[P], error) {
+		return graphkernel.DecodeFitted[P]((*new(P)).Rules().Name, f)
+	})
+}
+
+// traced makes the entry of a method whose models are linear maps with the objectives of a solver.
 func traced[P learner.Method]() Method {
 	return of[P](func(f *model.File) (*fitted.Traced[P], error) {
 		return fitted.DecodeTraced[P]((*new(P)).Rules().Name, f, fitted.ReadLinear)

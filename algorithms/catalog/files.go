@@ -118,8 +118,7 @@ func once[T any](known *map[string]T, path string, read func() (T, error)) (v T,
 // may have no end. A missing one is for its reader.
 func regular(name, path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return &fault.ParamError{Param: name, Value: "@" + path,
-			Want: "a file, not a folder, a pipe or a device"}
+		return fault.Param(name, "@"+path, "a file, not a folder, a pipe or a device")
 	}
 	return nil
 }
@@ -131,8 +130,7 @@ func readRows(name, path string) (*rowList, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &fault.ParamError{Param: name, Value: "@" + path, Want: "a file that can be read (" +
-			err.Error() + ")"}
+		return nil, fault.Param(name, "@"+path, "a file that can be read (%s)", err.Error())
 	}
 	defer f.Close()
 	list, lines := &rowList{}, bufio.NewScanner(f)

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,8 +155,7 @@ func (f *Fitted) wrongCount(d *dataset.Data, want int) error {
 	if d.Name != "" {
 		what += " in " + d.Name
 	}
-	return &fault.ShapeError{What: what, Got: d.Points.Dim(),
-		Want: fmt.Sprintf("%d, as the model was fitted on", want)}
+	return fault.Shape(what, d.Points.Dim(), "%d, as the model was fitted on", want)
 }
 
 // without lists up to five of the names that are not among others.

@@ -9,6 +9,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms/blend"
 	"github.com/mustlink/mustlink/algorithms/forest"
 	"github.com/mustlink/mustlink/algorithms/gml"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
@@ -27,29 +29,29 @@ var methods = sync.OnceValue(func() []Method {
 		of[blend.Params](blend.Decode),
 		of[parts.Params](parts.Decode),
 		of[forest.Params](forest.Decode),
-		linear[baseline.RCA](),
-		linear[baseline.XRCA](),
-		of[baseline.Adapt](baseline.DecodeAdapt),
-		of[baseline.DCA](baseline.DecodeDCA),
+		mapped[baseline.RCA](fitted.ReadLinear),
+		mapped[baseline.XRCA](fitted.ReadLinear),
+		mapped[baseline.Adapt](fitted.ReadAveraged),
+		mapped[baseline.DCA](fitted.ReadEither),
 		of[itml.Params](itml.Decode),
 		traced[baseline.MMC](),
 		traced[baseline.LMNN](),
 		traced[baseline.NCA](),
 		traced[baseline.LSML](),
 		traced[baseline.SCML](),
-		linear[baseline.LFDA](),
+		mapped[baseline.LFDA](fitted.ReadLinear),
 		traced[baseline.SDML](),
 		traced[baseline.MLKR](),
-		linear[baseline.Covariance](),
+		mapped[baseline.Covariance](fitted.ReadLinear),
 		of[baseline.Raw](baseline.DecodeRaw),
-		linear[baseline.Xiang](),
-		of[nonlinear.Klein](nonlinear.DecodeKlein),
+		mapped[baseline.Xiang](fitted.ReadLinear),
+		mapped[nonlinear.Klein](outofsample.ReadBarycentric),
 		of[nonlinear.LLMA](nonlinear.DecodeLLMA),
 		of[nonlinear.Spectral](nonlinear.DecodeSpectral),
 		of[nonlinear.KPCA](nonlinear.DecodeKPCA),
 		of[nonlinear.CMVU](nonlinear.DecodeCMVU),
-		of[nonlinear.NPK](nonlinear.DecodeNPK),
-		of[nonlinear.SimpleNPKL](nonlinear.DecodeSimpleNPKL),
-		of[nonlinear.SDPLR](nonlinear.DecodeSDPLR),
+		onGraph[nonlinear.NPK](),
+		onGraph[nonlinear.SimpleNPKL](),
+		onGraph[nonlinear.SDPLR](),
 	}
 })

@@ -3,7 +3,6 @@ package cluster
 import (
 	"container/heap"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -266,8 +265,7 @@ func (a *agglomeration) fill(ctx context.Context, e *edge, x, y int32) error {
 		for _, j := range a.groups[y].rows {
 			d := a.Distance(int(i), int(j))
 			if !(d >= 0) {
-				return &fault.DataError{Row: int(i), Column: strconv.Itoa(int(j)),
-					Err: fmt.Errorf("distance %v: want a number >= 0", d)}
+				return fault.Cell(int(i), strconv.Itoa(int(j)), "distance %v: want a number >= 0", d)
 			}
 			if a.Linkage == CompleteLinkage {
 				all.sum = max(all.sum, d)

@@ -169,8 +169,8 @@ func Agglomerative(ctx context.Context, eng *engine.Engine, g *sparse.Matrix, l 
 		of: slices.Clone(start), groups: make([]group, l.NumComponents()), keys: map[key]int32{},
 		far: p.Distance != nil && (p.Linkage == AverageLinkage || p.Linkage == CompleteLinkage)}
 	if p.Groups > len(a.groups) {
-		return nil, &fault.ParamError{Param: "number of groups", Value: p.Groups,
-			Want: fmt.Sprintf("at most %d, the number of must-link components", len(a.groups))}
+		return nil, fault.Param("number of groups", p.Groups,
+			"at most %d, the number of must-link components", len(a.groups))
 	}
 	for i, c := range start {
 		if err := a.put(int32(i), c); err != nil {
@@ -202,9 +202,9 @@ func checkAgglomerative(eng *engine.Engine, g *sparse.Matrix, l *links.Set, p Ag
 	case !slices.Contains(names, string(p.Linkage)):
 		return fault.Unknown("linkage", string(p.Linkage), names)
 	case !(p.Threshold >= 0):
-		return &fault.ParamError{Param: "threshold", Value: p.Threshold, Want: "a distance >= 0"}
+		return fault.Param("threshold", p.Threshold, "a distance >= 0")
 	case p.Groups < 0:
-		return &fault.ParamError{Param: "number of groups", Value: p.Groups, Want: "a number >= 0, 0 for any"}
+		return fault.Param("number of groups", p.Groups, "a number >= 0, 0 for any")
 	}
 	if err := checkPairs(g); err != nil {
 		return err
@@ -212,8 +212,8 @@ func checkAgglomerative(eng *engine.Engine, g *sparse.Matrix, l *links.Set, p Ag
 	coordinates := 0
 	if p.Linkage == WardLinkage {
 		if coordinates = p.Rows.Cols; p.Rows.Rows != g.Rows {
-			return &fault.ShapeError{What: "number of rows with coordinates", Got: p.Rows.Rows,
-				Want: fmt.Sprintf("%d, the number of rows of the graph", g.Rows)}
+			return fault.Shape("number of rows with coordinates", p.Rows.Rows,
+				"%d, the number of rows of the graph", g.Rows)
 		}
 		if err := checkFinite(p.Rows); err != nil {
 			return err
@@ -222,8 +222,7 @@ func checkAgglomerative(eng *engine.Engine, g *sparse.Matrix, l *links.Set, p Ag
 	pairs, most := g.Count()/2, int64(edgeBytes)
 	if l != nil {
 		if l.N() != g.Rows {
-			return &fault.ShapeError{What: "number of rows of the graph", Got: g.Rows,
-				Want: fmt.Sprintf("%d, as the links are for", l.N())}
+			return fault.Shape("number of rows of the graph", g.Rows, "%d, as the links are for", l.N())
 		}
 		pairs += len(l.Cannot())
 	}
@@ -236,8 +235,7 @@ func checkAgglomerative(eng *engine.Engine, g *sparse.Matrix, l *links.Set, p Ag
 		}
 	}
 	if pairs > math.MaxInt32 {
-		return &fault.ShapeError{What: "number of pairs and cannot-links", Got: pairs,
-			Want: "at most 2^31 - 1"}
+		return fault.Shape("number of pairs and cannot-links", pairs, "at most 2^31 - 1")
 	}
 	return eng.Check(fmt.Sprintf("groups of %d rows by %d pairs", g.Rows, pairs),
 		most*int64(pairs)+int64(groupBytes+8*coordinates+keyBytes*len(p.Distinct))*int64(g.Rows),
@@ -251,24 +249,23 @@ const edgeBytes, forbiddenBytes, groupBytes, keyBytes = 150, 130, 250, 80
 // checkPairs refuses a matrix that is not in order, and what is not a graph of squared distances.
 func checkPairs(g *sparse.Matrix) error {
 	if g == nil {
-		return &fault.ParamError{Param: "graph", Value: nil, Want: "squared distances of pairs of rows"}
+		return fault.Param("graph", nil, "squared distances of pairs of rows")
 	}
 	n, end := g.Rows, len(g.Col)
 	if n < 0 || n > math.MaxInt32 || len(g.Start) != n+1 || g.Start[0] != 0 || g.Start[n] != end ||
 		len(g.Val) != end {
-		return &fault.ShapeError{What: "number of elements of the graph", Got: end,
-			Want: fmt.Sprintf("that of distances, %d, and the end of the last of %d rows", len(g.Val), n)}
+		return fault.Shape("number of elements of the graph", end,
+			"that of distances, %d, and the end of the last of %d rows", len(g.Val), n)
 	}
 	for i := range n {
 		if lo, hi := g.Start[i], g.Start[i+1]; lo > hi || hi > end {
-			return &fault.DataError{Row: i, Err: fmt.Errorf("elements %d to %d of %d: want rows in order",
-				lo, hi, end)}
+			return fault.Row(i, "elements %d to %d of %d: want rows in order", lo, hi, end)
 		}
 		last := int32(-1)
 		for _, j := range g.Col[g.Start[i]:g.Start[i+1]] {
 			if j <= last || int(j) >= n || int(j) == i {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(int(j)), Err: fmt.Errorf(
-					"want the numbers of other rows, from 0 to %d, each once and in ascending order", n-1)}
+				return fault.Cell(i, strconv.Itoa(int(j)),
+					"want the numbers of other rows, from 0 to %d, each once and in ascending order", n-1)
 			}
 			last = j
 		}
@@ -279,21 +276,21 @@ func checkPairs(g *sparse.Matrix) error {
 // check checks the keys or the values of n rows.
 func (d *Distinct) check(n int) error {
 	if !(d.Width >= 0) || math.IsInf(d.Width, 1) {
-		return &fault.ParamError{Param: fmt.Sprintf("width of the column %q", d.Name), Value: d.Width,
-			Want: "a number > 0, or 0 for keys"}
+		return fault.Param(fmt.Sprintf("width of the column %q", d.Name), d.Width,
+			"a number > 0, or 0 for keys")
 	}
 	count := len(d.Keys)
 	if d.Width > 0 {
 		count = len(d.Values)
 	}
 	if count != n {
-		return &fault.ShapeError{What: fmt.Sprintf("number of keys in the column %q", d.Name), Got: count,
-			Want: fmt.Sprintf("%d, the number of rows of the graph", n)}
+		return fault.Shape(fmt.Sprintf("number of keys in the column %q", d.Name), count,
+			"%d, the number of rows of the graph", n)
 	}
 	for i, v := range d.Values {
 		if d.Width > 0 && math.Abs(v)/d.Width > 1<<50 {
-			return &fault.DataError{Row: i, Column: d.Name, Err: fmt.Errorf(
-				"value %v: want a number of size below 2^50 times the width %v", v, d.Width)}
+			return fault.Cell(i, d.Name,
+				"value %v: want a number of size below 2^50 times the width %v", v, d.Width)
 		}
 	}
 	return nil

@@ -55,9 +55,7 @@ func (r *start) assignRows(lo, hi int, first bool) (changed int) {
 	if len(active) < hi-lo {
 		rows = r.eng.GetMatrix(len(active), r.s.x.Cols)
 		defer r.eng.PutMatrix(rows)
-		for a, i := range active {
-			copy(rows.Row(a), r.s.x.Row(i))
-		}
+		r.s.x.SelectTo(rows, active)
 	}
 	dots := r.eng.GetMatrix(len(active), r.p.K)
 	defer r.eng.PutMatrix(dots)
@@ -144,8 +142,7 @@ type Assigner struct {
 // is not finite is a *fault.DataError, no center a *fault.ShapeError.
 func NewAssigner(centers blas.Matrix) (*Assigner, error) {
 	if centers.Rows < 1 || centers.Cols < 1 {
-		return nil, &fault.ShapeError{What: "number of centers", Got: centers.Rows,
-			Want: "at least 1, of at least one value"}
+		return nil, fault.Shape("number of centers", centers.Rows, "at least 1, of at least one value")
 	}
 	if err := checkFinite(centers); err != nil {
 		return nil, err
@@ -179,8 +176,8 @@ func (a *Assigner) Assign(ctx context.Context, eng *engine.Engine, x blas.Matrix
 		return columnsError(x.Cols, a.centers.Cols)
 	}
 	if len(labels) != x.Rows || len(distances) != x.Rows {
-		return &fault.ShapeError{What: "length of labels and distances",
-			Got: min(len(labels), len(distances)), Want: fmt.Sprintf("%d, the number of rows", x.Rows)}
+		return fault.Shape("length of labels and distances", min(len(labels), len(distances)),
+			"%d, the number of rows", x.Rows)
 	}
 	rows := eng.GetMatrix(x.Rows, x.Cols)
 	defer eng.PutMatrix(rows)
@@ -228,8 +225,7 @@ func checkDistances(x blas.Matrix, distances []float64, first int) error {
 }
 
 func columnsError(got, want int) error {
-	return &fault.ShapeError{What: "number of columns of a block of rows", Got: got,
-		Want: fmt.Sprintf("%d, as the centers have", want)}
+	return fault.Shape("number of columns of a block of rows", got, "%d, as the centers have", want)
 }
 
 // update sets every center to the weighted mean of its cluster, leaves the centers of empty

@@ -43,20 +43,6 @@ func BenchmarkConstrained(b *testing.B) {
 	}
 }
 
-func BenchmarkConstrainedKernel(b *testing.B) {
-	const n, k = 2000, 5
-	gram := rbf(blobs(1, n, 10, k, 1), 0.1)
-	l := mustSet(b, n, labelLinks(1, n, k, n/3, 0))
-	eng := enginetest.New(b, 0)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := ConstrainedKernel(context.Background(), eng, gram, l,
-			Params{K: k, Seed: 1}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func BenchmarkKernel(b *testing.B) {
 	for _, n := range []int{500, 2000} {
 		b.Run(fmt.Sprintf("n=%d/k=5", n), func(b *testing.B) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -12,7 +13,6 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
-	"github.com/mustlink/mustlink/engine/links"
 )
 
 // TestStoppedAnywhere: all ways to cluster end with the context's error wherever they look at it
@@ -24,10 +24,6 @@ func TestStoppedAnywhere(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 120, 3, 15, 4)
 	m := blas.MatrixOf(x.N, x.D, x.Data)
 	k := gram(m)
-	must, err := links.FromChunklets(x.N, set.Chunklets())
-	if err != nil {
-		t.Fatal(err)
-	}
 	cancels, panics := 0, 0
 	for name, run := range map[string]func(context.Context, algorithms.ProgressFunc) (float64, error){
 		"k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
@@ -39,8 +35,9 @@ func TestStoppedAnywhere(t *testing.T) {
 		"kernel k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
 			return inertia(Kernel(ctx, eng, k, Params{K: 3, Restarts: 4, Progress: f}))
 		},
-		"constrained kernel k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
-			return inertia(ConstrainedKernel(ctx, eng, k, must, Params{K: 3, Restarts: 4, Progress: f}))
+		"weighted kernel k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
+			return inertia(Kernel(ctx, eng, k, Params{K: 3, Restarts: 4, Progress: f,
+				Weights: slices.Repeat([]float64{2}, k.Rows)}))
 		},
 		"streaming k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
 			return streamed(KMeansStream(ctx, eng, inBlocks(m, []int{50, 13}, nil),

@@ -46,8 +46,7 @@ func Constrained(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *link
 		return nil, err
 	}
 	if l.N() != x.Rows {
-		return nil, &fault.ShapeError{What: "number of points", Got: x.Rows,
-			Want: fmt.Sprintf("%d, as the links are for", l.N())}
+		return nil, fault.Shape("number of points", x.Rows, "%d, as the links are for", l.N())
 	}
 	if err := checkMemory(eng, "constrained k-means", 2*x.Rows, x.Cols, p); err != nil {
 		return nil, err
@@ -117,8 +116,7 @@ func (b *blocks) check(k int) error {
 	if k <= b.len() {
 		return nil
 	}
-	return &fault.ParamError{Param: "number of clusters", Value: k,
-		Want: fmt.Sprintf("at most %d, the number of must-link components", b.len())}
+	return fault.Param("number of clusters", k, "at most %d, the number of must-link components", b.len())
 }
 
 // conflictGraph returns the graph of cannot-links between blocks with its base coloring,

@@ -54,13 +54,11 @@ func Density(ctx context.Context, eng *engine.Engine, g *sparse.Matrix, l *links
 	}
 	switch {
 	case p.MinSize < 2:
-		return nil, &fault.ParamError{Param: "smallest size", Value: p.MinSize, Want: "a number >= 2"}
+		return nil, fault.Param("smallest size", p.MinSize, "a number >= 2")
 	case p.CoreSize < 1:
-		return nil, &fault.ParamError{Param: "core size", Value: p.CoreSize,
-			Want: "a number >= 1, 0 for the smallest size"}
+		return nil, fault.Param("core size", p.CoreSize, "a number >= 1, 0 for the smallest size")
 	case !(p.Threshold >= 0):
-		return nil, &fault.ParamError{Param: "threshold", Value: p.Threshold,
-			Want: "a distance > 0, 0 for none"}
+		return nil, fault.Param("threshold", p.Threshold, "a distance > 0, 0 for none")
 	}
 	if err := checkPairs(g); err != nil {
 		return nil, err

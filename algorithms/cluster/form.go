@@ -219,9 +219,7 @@ func (s scatterRows) full(r *penalized, count float64) (*form, error) {
 		eps = count
 	}
 	shifted := sum.Clone()
-	for c := range d {
-		shifted.Set(c, c, sum.At(c, c)+eps)
-	}
+	shifted.Shift(eps)
 	// broken cannot-links may make it indefinite
 	if len(s.minus) > 0 || r.eng.Cholesky(r.ctx, shifted) != nil {
 		if err := r.clip(sum, eps); err != nil {

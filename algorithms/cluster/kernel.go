@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -18,7 +17,7 @@ import (
 //
 //	|phi_i - mean_c|^2 = k_ii - 2/|c| sum_{j in c} k_ij + 1/|c|^2 sum_{j,l in c} k_jl
 //
-// (Dhillon, Guan & Kulis 2004, eq. 2, unit weights), from p.Restarts starts; the partition
+// (Dhillon, Guan & Kulis 2004, eq. 2, for unit weights), from p.Restarts starts; the partition
 // of smallest inertia, the sum of these distances, is returned, without Centers.
 //
 // The inertia decreases monotonically; where it would not (round-off, or a k that is not
@@ -27,11 +26,16 @@ import (
 // k: they carry an absolute error of order n u max|k|, so k should be centered when its rows
 // are nearly equal.
 //
-// Errors: *fault.ParamError, *fault.ShapeError (k not square), *fault.DataError (a value
-// that is not finite, or a pair (i, j) at which k is not symmetric to 1e-10 max|k|), and
+// Errors: *fault.ParamError, *fault.ShapeError (k not square, Weights), *fault.DataError (a value
+// or weight that is not finite, or a pair (i, j) at which k is not symmetric to 1e-10 max|k|), and
 // ctx.Err(), wrapped. Cost: n^2 additions in the first iteration, 2n for every label that
 // changes later. Memory: nK values per worker.
 func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params) (*Result, error) {
+	weights := p.Weights
+	if err := checkWeights(weights, k.Rows); err != nil {
+		return nil, err
+	}
+	p.Weights = nil
 	p, err := p.resolve(k.Rows)
 	if err != nil {
 		return nil, err
@@ -43,16 +47,9 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params) (*
 	if err := eng.Check("kernel k-means", bytes, "cluster a sample of the rows"); err != nil {
 		return nil, err
 	}
-	return bestKernelStart(ctx, eng, k, nil, p)
-}
-
-// bestKernelStart runs all starts on objects of the given weights (nil: all 1) and returns
-// the best.
-func bestKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, weight []float64,
-	p Params) (*Result, error) {
 	r, restart, err := best(ctx, eng, p, "kernel k-means", func(restart int, parallel bool) *kernelStart {
 		r := newKernelStart(ctx, eng, k, p, restart, parallel)
-		r.weight = weight
+		r.weight = weights
 		return r
 	})
 	if err != nil {
@@ -65,8 +62,7 @@ func bestKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, wei
 // checkGram validates a Gram matrix: square, finite, symmetric.
 func checkGram(k blas.Matrix) error {
 	if k.Rows != k.Cols {
-		return &fault.ShapeError{What: "number of columns of the Gram matrix", Got: k.Cols,
-			Want: fmt.Sprintf("%d, its number of rows", k.Rows)}
+		return fault.Shape("number of columns of the Gram matrix", k.Cols, "%d, its number of rows", k.Rows)
 	}
 	if err := checkFinite(k); err != nil {
 		return err
@@ -78,16 +74,14 @@ func checkGram(k blas.Matrix) error {
 		}
 	}
 	if largest > math.MaxFloat64/16/float64(k.Rows) {
-		return &fault.DataError{Row: -1,
-			Err: fmt.Errorf("largest value of the Gram matrix is %g: its sums overflow; scale the data",
-				largest)}
+		return fault.Data("",
+			"largest value of the Gram matrix is %g: its sums overflow; scale the data", largest)
 	}
 	for i := range k.Rows {
 		for j := range i {
 			if a, b := k.At(i, j), k.At(j, i); math.Abs(a-b) > 1e-10*largest {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j),
-					Err: fmt.Errorf("value is %g but %g at row %d, column %d: want a symmetric matrix", a, b,
-						j, i)}
+				return fault.Cell(i, strconv.Itoa(j),
+					"value is %g but %g at row %d, column %d: want a symmetric matrix", a, b, j, i)
 			}
 		}
 	}

@@ -228,3 +228,46 @@ func TestKernelBadInput(t *testing.T) {
 		}
 	}
 }
+
+// TestKernelSumsUpToDate: sums that follow the labels stay those of adding up afresh.
+func TestKernelSumsUpToDate(t *testing.T) {
+	const n, clusters = 120, 4
+	eng := enginetest.New(t, 2)
+	rng := rand.New(rand.NewPCG(6, 6))
+	p, _ := Params{K: clusters}.resolve(n)
+	r := newKernelStart(context.Background(), eng, rbf(blobs(1, n, 2, 4, 1), 1), p, 0, true)
+	r.weight = make([]float64, n)
+	labels := make([]int, n)
+	for i := range labels {
+		r.weight[i], labels[i] = float64(1+rng.IntN(5)), rng.IntN(clusters)
+	}
+	r.sums = eng.NewMatrix(clusters, n)
+	followed := 0
+	for range 50 {
+		if err := r.measure(labels); err != nil {
+			t.Fatal(err)
+		}
+		if !r.fresh {
+			followed++
+		}
+		for c := range clusters {
+			for i := range n {
+				want := 0.0
+				for j, other := range labels {
+					if other == c {
+						want += r.weight[j] * r.k.At(i, j)
+					}
+				}
+				if got := r.sums.At(c, i); !(math.Abs(got-want) <= 1e-12*n) {
+					t.Fatalf("sum of row %d over cluster %d is %g: want %g", i, c, got, want)
+				}
+			}
+		}
+		for range rng.IntN(n / 2) {
+			labels[rng.IntN(n)] = rng.IntN(clusters)
+		}
+	}
+	if followed == 0 || followed == 50 {
+		t.Errorf("%d of 50 sums were brought up to date: the test wants both kinds", followed)
+	}
+}

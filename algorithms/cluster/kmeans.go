@@ -11,7 +11,7 @@
 //     COP-KMeans (Wagstaff et al. 2001), but where its greedy pass fails a search takes over,
 //     and the assignment is improved by exchanging chains of blocks between two clusters.
 //   - [Kernel] is kernel k-means (Dhillon, Guan & Kulis 2004): k-means in the feature space, by
-//     inner products only. [ConstrainedKernel] does so with must-link components as blocks.
+//     inner products only.
 //
 // Data larger than memory are a sequence of blocks of rows. [KMeansStream] is k-means in several
 // passes through them, bit-identical to [KMeans] from the same centers. [MiniBatch] (Sculley 2010)
@@ -213,7 +213,8 @@ type Params struct {
 	// ignored, and K may be 0. Only [KMeans] and [KMeansStream] take it.
 	Start blas.Matrix
 	// Weights, if not nil, are the weights of the rows in the objective and in the means: one per
-	// row, > 0 and finite. A row of weight 2 counts as two equal rows. Only [KMeans] takes weights.
+	// row, > 0 and finite. A row of weight 2 counts as two equal rows. Only [KMeans] and [Kernel] take
+	// weights.
 	Weights []float64
 	// Progress is called after every start, one call at a time, from the goroutine that ran the
 	// start. It may be nil.
@@ -267,26 +268,24 @@ func (p Params) resolve(n int) (Params, error) {
 	}
 	switch {
 	case p.K < 1:
-		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: "a number >= 1"}
+		return p, fault.Param("number of clusters", p.K, "a number >= 1")
 	case p.K > n:
-		return p, &fault.ParamError{Param: "number of clusters", Value: p.K,
-			Want: fmt.Sprintf("at most the number of points, %d", n)}
+		return p, fault.Param("number of clusters", p.K, "at most the number of points, %d", n)
 	case p.Restarts < 0 || p.Restarts > MaxRestarts:
-		return p, &fault.ParamError{Param: "restarts", Value: p.Restarts,
-			Want: fmt.Sprintf("a number from 1 to %d (0 for %d)", MaxRestarts, DefaultRestarts)}
+		return p, fault.Param("restarts", p.Restarts,
+			"a number from 1 to %d (0 for %d)", MaxRestarts, DefaultRestarts)
 	case p.MaxIter < 0:
-		return p, &fault.ParamError{Param: "maximum of iterations", Value: p.MaxIter,
-			Want: fmt.Sprintf("a number >= 1 (0 for %d)", DefaultMaxIter)}
+		return p, fault.Param("maximum of iterations", p.MaxIter, "a number >= 1 (0 for %d)", DefaultMaxIter)
 	case !(p.Tol >= 0 && p.Tol < 1):
-		return p, &fault.ParamError{Param: "tol", Value: p.Tol, Want: "a number in [0, 1)"}
+		return p, fault.Param("tol", p.Tol, "a number in [0, 1)")
 	case p.Init != InitPlusPlus && p.Init != InitRandom:
 		return p, fault.Unknown("init", p.Init, []string{InitPlusPlus, InitRandom})
 	case p.Start.Rows > 0:
-		return p, &fault.ParamError{Param: "start", Value: fmt.Sprintf("%d centers", p.Start.Rows),
-			Want: "none, since only k-means takes starting centers"}
+		return p, fault.Param("start", fmt.Sprintf("%d centers", p.Start.Rows),
+			"none, since only k-means takes starting centers")
 	case p.Weights != nil:
-		return p, &fault.ParamError{Param: "weights", Value: fmt.Sprintf("%d values", len(p.Weights)),
-			Want: "none, since only k-means of rows in memory takes weights"}
+		return p, fault.Param("weights", fmt.Sprintf("%d values", len(p.Weights)),
+			"none, since only k-means of rows in memory takes weights")
 	}
 	return p, nil
 }
@@ -299,11 +298,10 @@ func (p Params) resolveStart(n, d int) (Params, error) {
 	start := p.Start
 	switch {
 	case p.K != 0 && p.K != start.Rows:
-		return p, &fault.ParamError{Param: "number of clusters", Value: p.K,
-			Want: fmt.Sprintf("%d, as there are centers to start from", start.Rows)}
+		return p, fault.Param("number of clusters", p.K, "%d, as there are centers to start from", start.Rows)
 	case start.Cols != d:
-		return p, &fault.ShapeError{What: "number of columns of the starting centers", Got: start.Cols,
-			Want: fmt.Sprintf("%d, as the rows have", d)}
+		return p, fault.Shape("number of columns of the starting centers", start.Cols,
+			"%d, as the rows have", d)
 	}
 	if err := checkFinite(start); err != nil {
 		return p, fmt.Errorf("starting centers: %w", err)
@@ -469,11 +467,7 @@ func (r *start) seed() error {
 // probability cost[i] / sum. When all are 0 it returns 0; an index of cost 0 is never
 // returned otherwise.
 func draw(cost []float64, u float64) int {
-	total := 0.0
-	for _, v := range cost {
-		total += v
-	}
-	target, sum, last := u*total, 0.0, 0
+	target, sum, last := u*blas.Sum(cost), 0.0, 0
 	for i, v := range cost {
 		if v > 0 {
 			sum += v

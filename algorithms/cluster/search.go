@@ -5,6 +5,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // outcome is the result of a search.
@@ -130,10 +132,7 @@ func (s *search) colors(v, used int) []int {
 	if s.cost == nil {
 		n = min(n, used+1)
 	}
-	cs := make([]int, n)
-	for c := range cs {
-		cs[c] = c
-	}
+	cs := points.UpTo(n)
 	if s.cost != nil {
 		cost := s.cost[v*s.g.k : (v+1)*s.g.k]
 		slices.SortStableFunc(cs, func(a, b int) int { return cmp.Compare(cost[a], cost[b]) })

@@ -113,10 +113,9 @@ func (p StreamParams) resolve(n, d int) (StreamParams, error) {
 	}
 	switch {
 	case p.Batch < 0:
-		return p, &fault.ParamError{Param: "rows of a batch", Value: p.Batch,
-			Want: fmt.Sprintf("a number >= 1 (0 for %d)", DefaultBatch)}
+		return p, fault.Param("rows of a batch", p.Batch, "a number >= 1 (0 for %d)", DefaultBatch)
 	case p.Passes < 0:
-		return p, &fault.ParamError{Param: "passes", Value: p.Passes, Want: "a number >= 1 (0 for 1)"}
+		return p, fault.Param("passes", p.Passes, "a number >= 1 (0 for 1)")
 	}
 	return p, nil
 }
@@ -134,8 +133,8 @@ func (p StreamParams) sampleSize(limit int64, d int) (int, error) {
 		}
 		return max(p.K, rows), nil
 	case p.Sample < max(1, p.K):
-		return 0, &fault.ParamError{Param: "rows of the sample", Value: p.Sample,
-			Want: fmt.Sprintf("at least the number of clusters, %d (0 for a default)", p.K)}
+		return 0, fault.Param("rows of the sample", p.Sample,
+			"at least the number of clusters, %d (0 for a default)", p.K)
 	}
 	return p.Sample, nil
 }
@@ -283,14 +282,13 @@ func checkSample(eng *engine.Engine, rows, d int, p Params) error {
 }
 
 func errNoRows() error {
-	return &fault.ShapeError{What: "number of rows", Got: 0, Want: "at least 1"}
+	return fault.Shape("number of rows", 0, "at least 1")
 }
 
 // errOtherRows is the error of a pass with other rows than the one before.
 func errOtherRows(got, want int) error {
-	return &fault.DataError{Row: -1,
-		Err: fmt.Errorf("a later pass has %d rows, not %d: %w", got, want,
-			errors.New("want the same rows every time"))}
+	return fault.Data("",
+		"a later pass has %d rows, not %d: %w", got, want, errors.New("want the same rows every time"))
 }
 
 // contextError returns the error of the context in the form of the other methods.
@@ -325,12 +323,11 @@ func newSample(eng *engine.Engine, x blas.Matrix) (*sample, error) {
 // checkWeights reports weights that n rows cannot have.
 func checkWeights(weights []float64, n int) error {
 	if weights != nil && len(weights) != n {
-		return &fault.ShapeError{What: "number of weights", Got: len(weights),
-			Want: fmt.Sprintf("%d, one a row", n)}
+		return fault.Shape("number of weights", len(weights), "%d, one a row", n)
 	}
 	for i, w := range weights {
 		if !(w > 0) || math.IsInf(w, 1) {
-			return &fault.DataError{Row: i, Err: fmt.Errorf("weight is %v: want a finite number > 0", w)}
+			return fault.Row(i, "weight is %v: want a finite number > 0", w)
 		}
 	}
 	return nil
@@ -464,9 +461,8 @@ const vanishing = 0x1p-900
 
 // errVanish says that points differ by too little.
 func errVanish(widest float64) error {
-	return &fault.DataError{Row: -1,
-		Err: fmt.Errorf("values differ by %g at most, the squares of which vanish: want larger differences "+
-			"(scale the data)", widest)}
+	return fault.Data("", "values differ by %g at most, the squares of which vanish: want larger "+
+		"differences (scale the data)", widest)
 }
 
 func (s *sample) rows() int { return s.x.Rows }

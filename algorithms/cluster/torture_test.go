@@ -83,8 +83,10 @@ func TestClustersOfOddPoints(t *testing.T) {
 				"kernel k-means": func(ctx context.Context) (*Result, error) {
 					return Kernel(ctx, eng, gram, p)
 				},
-				"constrained kernel k-means": func(ctx context.Context) (*Result, error) {
-					return ConstrainedKernel(ctx, eng, gram, set, p)
+				"weighted kernel k-means": func(ctx context.Context) (*Result, error) {
+					p := p
+					p.Weights = slices.Repeat([]float64{2}, gram.Rows)
+					return Kernel(ctx, eng, gram, p)
 				},
 			}
 			for _, metric := range Metrics() {

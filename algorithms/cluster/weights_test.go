@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
@@ -100,5 +101,29 @@ func TestBadWeights(t *testing.T) {
 	if _, err := Constrained(context.Background(), eng, x, mustSet(t, 3, nil),
 		Params{K: 2, Weights: []float64{1, 1, 1}}); !errors.As(err, &param) {
 		t.Errorf("constrained k-means with weights: %v", err)
+	}
+}
+
+// Kernel k-means takes weights, too: those of 1 change no bit, and others must be positive.
+func TestKernelWeights(t *testing.T) {
+	eng := enginetest.New(t, 2)
+	k := gram(blobs(1, 40, 2, 3, .5))
+	plain, err := Kernel(t.Context(), eng, k, Params{K: 3, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := slices.Repeat([]float64{1}, k.Rows)
+	weighted, err := Kernel(t.Context(), eng, k, Params{K: 3, Seed: 5, Weights: weights})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sameResult(plain, weighted) {
+		t.Error("weights of 1 change the result")
+	}
+	weights[7] = 0
+	var data *fault.DataError
+	if _, err := Kernel(t.Context(), eng, k, Params{K: 3, Weights: weights}); !errors.As(err, &data) ||
+		data.Row != 7 {
+		t.Errorf("a weight of 0: %v", err)
 	}
 }

@@ -54,14 +54,11 @@ const Method = "forest"
 
 // About describes the method.
 var About = algorithms.About{
-	Name:    Method,
-	Title:   "Forest",
+	Name: Method, Title: "Forest",
 	Summary: "randomized trees that separate cannot-links; indifferent to the scales of features",
 	Paper: "after Xiong, Johnson, Xu & Corso, Random forests for metric learning with implicit " +
 		"pairwise position dependence, KDD 2012",
-	Linear:          true,
-	UsesCannotLinks: true,
-	Pairwise:        true,
+	Linear: true, UsesCannotLinks: true, Pairwise: true,
 }
 
 // Params are the parameters of the method.
@@ -126,7 +123,7 @@ func (e *forest) turn(ctx context.Context, f *learner.Fit, z blas.Matrix,
 	if err := linear.LinkScatter(ctx, f.Eng, z, f.Links.Cannot(), a); err != nil {
 		return algorithms.Status{}, err
 	}
-	if trace(a) == 0 {
+	if a.Trace() == 0 {
 		return algorithms.Status{},
 			fault.Data("", "the trees separate no cannot-linked points: want cannot-links between points "+
 				"that differ")
@@ -143,22 +140,13 @@ func (e *forest) turn(ctx context.Context, f *learner.Fit, z blas.Matrix,
 	for _, v := range z.Data {
 		mean += v * v / float64(len(z.Data))
 	}
-	for r := range q {
-		b.Set(r, r, b.At(r, r)+weight*mean)
-	}
+	b.Shift(weight * mean)
 	found, err := traceratio.Solve(ctx, f.Eng, a, b, dims, traceratio.Options{Seed: f.Seed})
 	if err != nil {
 		return algorithms.Status{}, err
 	}
 	e.project(f.Eng, found.W)
 	return algorithms.Status{Converged: found.Converged, Iterations: max(0, len(found.Trace)-1)}, nil
-}
-
-func trace(a blas.Matrix) (sum float64) {
-	for i := range a.Rows {
-		sum += a.At(i, i)
-	}
-	return sum
 }
 
 // Model is a fitted forest. It is immutable and safe for concurrent use. Embed, Gram and Distances,

@@ -172,7 +172,7 @@ func TestDirections(t *testing.T) {
 			t.Fatal(err)
 		}
 		must, _ := set.Count()
-		return trace(a) / (trace(b) + 0.1*float64(must)*(variance(y)+d*total/q))
+		return a.Trace() / (b.Trace() + 0.1*float64(must)*(variance(y)+d*total/q))
 	}
 	total := variance(z)
 	best, rng := ratio(y, total), rand.New(rand.NewPCG(1, 2))

@@ -367,11 +367,7 @@ func (l *leaves) principal(ctx context.Context, eng *engine.Engine, rank int,
 				"a smaller min_leaf")
 	}
 	u := eng.NewMatrix(l.Order(), len(roots))
-	for c := range roots {
-		for i, v := range found.Vectors.Row(c) {
-			u.Set(i, c, v)
-		}
-	}
+	found.Vectors.View(0, u.Cols, 0, u.Rows).TransposeTo(u)
 	linear.Center(u)
 	return roots, u, nil
 }

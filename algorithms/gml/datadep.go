@@ -64,15 +64,9 @@ func (f *fit) datadep(ctx context.Context) (*learned, error) {
 	for i := range n {
 		mean += d.s.At(i, i) / float64(n)
 	}
-	for i := range n {
-		d.s.Set(i, i, d.s.At(i, i)+ridge*mean)
-	}
+	d.s.Shift(ridge * mean)
 	d.v, d.w, d.c = blas.NewMatrix(n, r), blas.NewMatrix(n, r), blas.NewMatrix(r, r)
-	for c := range r {
-		for i, v := range basis.Vectors.Row(c) {
-			d.v.Set(i, c, v)
-		}
-	}
+	basis.Vectors.View(0, r, 0, n).TransposeTo(d.v)
 	f.Eng.Backend().Gemm(false, false, 1, d.s, d.v, 0, d.w)
 	f.Eng.Backend().Gemm(true, false, 1, d.v, d.w, 0, d.c)
 	if err := f.find(ctx, k, f.X); err != nil {
@@ -193,9 +187,7 @@ func (d *deformed) energies(b blas.Matrix) []float64 {
 	r, m := len(d.theta), len(d.linked)
 	change := blas.NewMatrix(r, r) // I - C F
 	d.Eng.Backend().Gemm(false, false, -1, d.c, d.f, 0, change)
-	for i := range r {
-		change.Set(i, i, 1+change.At(i, i))
-	}
+	change.Shift(1)
 	across, half := blas.NewMatrix(r, m), blas.NewMatrix(r, m)
 	d.Eng.Backend().Gemm(false, true, 1, change, d.w.Select(d.linked), 0, across)
 	d.Eng.Backend().Gemm(false, false, 1, across, b, 0, half)

@@ -116,15 +116,12 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:  Method,
-	Title: "GML",
+	Name: Method, Title: "GML",
 	Summary: "geometry-aware metric learning: LogDet projections from a Gaussian kernel or a graph's " +
 		"spectrum, which stays (outer=1) or is learned, too, as in the paper (outer=5)",
 	Paper:           "Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009",
 	DefaultKernel:   DefaultKernel,
-	UsesCannotLinks: true,
-	UsesTriplets:    true,
-	Pairwise:        true,
+	UsesCannotLinks: true, UsesTriplets: true, Pairwise: true,
 }
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
@@ -173,15 +170,13 @@ func (p Params) Validate() error {
 	}
 	switch {
 	case p.Prior != RBF && p.Graph == graphkernel.Dense:
-		return &fault.ParamError{Param: "graph", Value: string(p.Graph),
-			Want: "knn, eps:R or @FILE for priors on a graph"}
+		return fault.Param("graph", string(p.Graph), "knn, eps:R or @FILE for priors on a graph")
 	case p.Landmarks > 0 && (p.Prior != RBF || p.Outer > 1):
-		return &fault.ParamError{Param: "landmarks", Value: p.Landmarks,
-			Want: "auto or 0, except for prior=rbf with outer=1"}
+		return fault.Param("landmarks", p.Landmarks, "auto or 0, except for prior=rbf with outer=1")
 	case p.Extension == Nystrom &&
 		(p.Prior != Spectral || p.Basis != FromLaplacian || p.Graph != graphkernel.KNN):
-		return &fault.ParamError{Param: "extension", Value: string(p.Extension),
-			Want: "barycentric, except for prior=spectral with basis=laplacian and graph=knn"}
+		return fault.Param("extension", string(p.Extension),
+			"barycentric, except for prior=spectral with basis=laplacian and graph=knn")
 	}
 	return nil
 }
@@ -259,8 +254,8 @@ func (m *Model) Describe() []algorithms.Statistic {
 // *fault.ParamError.
 func (m *Model) Formula() (formula.Map, error) {
 	if p := m.Params().Prior; p == Spectral {
-		return nil, &fault.ParamError{Param: "prior of the model", Value: string(p),
-			Want: "rbf or datadep for a formula for new rows: fit gml again with prior=rbf"}
+		return nil, fault.Param("prior of the model", string(p),
+			"rbf or datadep for a formula for new rows: fit gml again with prior=rbf")
 	}
 	return m.Map.Formula()
 }

@@ -235,10 +235,7 @@ func against(ctx context.Context, eng *engine.Engine, k, m blas.Matrix) (trace, 
 	x := eng.Clone(k)
 	eng.Backend().Trsm(true, false, l, x)
 	eng.Backend().Trsm(false, true, l, x)
-	for i := range x.Rows {
-		trace += x.At(i, i)
-	}
-	return trace, det, nil
+	return x.Trace(), det, nil
 }
 
 // profile is the objective of a width with the best alpha, up to constants: m log tr(K R^-1) + log

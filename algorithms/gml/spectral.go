@@ -135,8 +135,7 @@ func (f *fit) coordinates(ctx context.Context, k kernel.Kernel, b *basis.Basis, 
 	m := &learned{kept: kept{f.about(res, check), alpha, l}}
 	if f.Params.Extension == Nystrom {
 		if b.Degrees == nil {
-			return nil, &fault.ParamError{Param: "extension", Value: string(Nystrom),
-				Want: "barycentric for a given basis"}
+			return nil, fault.Param("extension", string(Nystrom), "barycentric for a given basis")
 		}
 		turn := blas.NewMatrix(l.Rows, l.Rows) // diag(alpha)^1/2 L
 		for i := range turn.Rows {

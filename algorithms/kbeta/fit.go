@@ -85,8 +85,8 @@ func (p Params) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 func (m *metric) fit(ctx context.Context, f *learner.Fit, x points.Points, notices []string,
 	stage func(string)) (*Model, error) {
 	if m.params.Neighbors >= x.Len() && m.params.Extension == Reconstruction {
-		return nil, &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors,
-			Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
+		return nil, fault.Param("neighbors", m.params.Neighbors,
+			"a number below %d, the number of landmarks", x.Len())
 	}
 	stage("eigenvectors")
 	m.support = fitted.StripPoints(x)
@@ -136,8 +136,7 @@ func (p Params) landmarks(ctx context.Context, f *learner.Fit,
 		for place, i := range rows {
 			switch {
 			case i < 0 || i >= n:
-				return nil, nil, &fault.DataError{Row: place,
-					Err: fmt.Errorf("landmark %d does not exist: want 0 to %d", i, n-1)}
+				return nil, nil, fault.Row(place, "landmark %d does not exist: want 0 to %d", i, n-1)
 			case linked[i]:
 				added--
 			default:
@@ -155,8 +154,7 @@ func (p Params) landmarks(ctx context.Context, f *learner.Fit,
 	case count == 0 || count > n && p.LandmarkRows == nil && p.Landmarks == n:
 		count = n
 	case count > n:
-		return nil, nil, &fault.ParamError{Param: "landmarks", Value: count,
-			Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
+		return nil, nil, fault.Param("landmarks", count, "a number from 0 to %d, the number of points", n)
 	case count < len(given):
 		notices = append(notices,
 			fmt.Sprintf("landmarks raised from %d to %d, the number of linked points", count, len(given)))

@@ -79,14 +79,12 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:    Method,
-	Title:   "KBeta",
+	Name: Method, Title: "KBeta",
 	Summary: "scalable kernel metric learning: re-weights the spectrum of a kernel on landmarks",
 	Paper: "Yeung, Chang & Dai, A scalable kernel-based semi-supervised metric learning " +
 		"algorithm with out-of-sample generalization ability, Neural Computation 20, 2008",
 	DefaultKernel:   DefaultKernel,
-	UsesCannotLinks: true,
-	Pairwise:        true,
+	UsesCannotLinks: true, Pairwise: true,
 }
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
@@ -216,9 +214,8 @@ func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine,
 	x *points.Single) (blas.Matrix32, error) {
 	if m.Params().Extension != Nystrom {
 		return blas.Matrix32{},
-			&fault.ParamError{Param: "precision", Value: "single",
-				Want: "double for models of kbeta with extension=lle (single for those with " +
-					"extension=nystrom)"}
+			fault.Param("precision", "single",
+				"double for models of kbeta with extension=lle (single for those with extension=nystrom)")
 	}
 	turned, center := extension{m.metric, m.order[:m.Dim()]}.chosen()
 	return fitted.EmbedSingle(ctx, eng, Method, m.kernel, m.support, turned, center, x)
@@ -398,8 +395,8 @@ func (m *metric) checkLandmarks(set *links.Set) error {
 // *fault.ParamError.
 func (e extension) Formula() (formula.Map, error) {
 	if e.params.Extension != Nystrom {
-		return nil, &fault.ParamError{Param: "extension of the model", Value: string(e.params.Extension),
-			Want: "nystrom for a formula for new rows: fit kbeta again with extension=nystrom"}
+		return nil, fault.Param("extension of the model", string(e.params.Extension),
+			"nystrom for a formula for new rows: fit kbeta again with extension=nystrom")
 	}
 	v, center := e.chosen()
 	return formula.Centered(&formula.Expansion{Kernel: e.kernel, Support: e.support, V: v, Center: center})

@@ -319,11 +319,7 @@ func (m *metric) model(status algorithms.Status) *Model {
 
 // everywhere returns the map into all directions, in their own order.
 func (m *metric) everywhere() *fitted.Map {
-	all := make([]int, len(m.beta))
-	for r := range all {
-		all[r] = r
-	}
-	return m.into(all)
+	return m.into(points.UpTo(len(m.beta)))
 }
 
 // into returns the map into the given directions.

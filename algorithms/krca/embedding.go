@@ -2,7 +2,6 @@ package krca
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -64,7 +63,7 @@ func landmarks(n, count int, seed uint64) []int {
 	if count == 0 {
 		count = maxLandmarks
 	}
-	rows := upTo(n)
+	rows := points.UpTo(n)
 	if n <= count {
 		return rows
 	}
@@ -159,16 +158,12 @@ func (m *metric) leading(ctx context.Context, eng *engine.Engine, g *evaluated, 
 // checkDefinite refuses a learned kernel matrix with an element on the diagonal that is negative by
 // more than rounding.
 func (m *metric) checkDefinite(g *evaluated) error {
-	largest := 0.0
-	for _, v := range g.diagonal {
-		largest = max(largest, math.Abs(v))
-	}
+	largest := blas.MaxAbs(g.diagonal)
 	const rounding = 1e-8 // of kernel values over eps, from which learned ones are left by subtraction
 	for i, v := range diagonalOf(g.kt) {
 		if v < -rounding*largest/m.eps {
-			return &fault.DataError{Row: i,
-				Err: fmt.Errorf("the learned kernel value of this point with itself is %.3g: kernel %s is "+
-					"not positive semidefinite: want one that is, such as rbf:sigma=median", v, m.kernel)}
+			return fault.Row(i, "the learned kernel value of this point with itself is %.3g: kernel %s is "+
+				"not positive semidefinite: want one that is, such as rbf:sigma=median", v, m.kernel)
 		}
 	}
 	return nil
@@ -208,9 +203,7 @@ func (s *spectrum) projection(params Params) (p blas.Matrix, offset []float64, e
 // descending order: the first dims of the centered matrix, or all when dims is 0.
 func decomposed(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims int) (s spectrum, err error) {
 	m := kt.Rows
-	for i := range m {
-		s.trace += kt.At(i, i)
-	}
+	s.trace = kt.Trace()
 	if dims > 0 {
 		if s.column, err = kernel.Center(ctx, eng, kt); err != nil {
 			return s, err

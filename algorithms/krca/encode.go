@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 )
@@ -54,12 +53,7 @@ func (m *metric) encode(f *model.File) {
 		f.SetFloat64s(tensorValues, m.values)
 		return
 	}
-	r := m.factor.Rows
-	packed := make([]float64, 0, r*(r+1)/2)
-	for i := range r {
-		packed = append(packed, m.factor.Row(i)[:i+1]...)
-	}
-	f.SetFloat64s(tensorFactor, packed)
+	fitted.SetTriangle(f, tensorFactor, m.factor)
 }
 
 func (e *embedding) encode(f *model.File, spectral bool) {
@@ -165,19 +159,15 @@ func (m *metric) decodeChunklets(f *model.File, e *embedding, grown bool) error 
 }
 
 func (m *Model) decodeCholesky(f *model.File, about extra) error {
-	r := m.metric.f.order()
-	packed, err := fitted.ReadFinite(f, tensorFactor, r*(r+1)/2)
+	l, err := fitted.ReadTriangle(f, tensorFactor, m.metric.f.order())
 	if err != nil {
 		return err
 	}
-	l := blas.NewMatrix(r, r)
-	for i := range r {
-		copy(l.Row(i), packed[:i+1])
+	for i := range l.Rows {
 		if !(l.At(i, i) > 0) {
 			return fault.Data("", "tensor %s: diagonal element %d is %g: want a number > 0", tensorFactor, i,
 				l.At(i, i))
 		}
-		packed = packed[i+1:]
 	}
 	m.metric.factor = l
 	if err := m.embed.decodeOffset(f); err != nil {

@@ -188,7 +188,7 @@ func (m *Model) decodeReferences(f *model.File, count int) error {
 			return fault.Data("", "tensor %s has %d values: want %d", tensorRefs, len(e.landmarks), count)
 		}
 	} else {
-		e.landmarks = upTo(all)
+		e.landmarks = points.UpTo(all)
 	}
 	for i := 1; i < len(e.landmarks); i++ {
 		if e.landmarks[i] <= e.landmarks[i-1] {
@@ -206,14 +206,6 @@ func (m *Model) decodeReferences(f *model.File, count int) error {
 		}
 	}
 	return nil
-}
-
-func upTo(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }
 
 // bytes returns the memory that the model holds.

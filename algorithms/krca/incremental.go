@@ -57,16 +57,16 @@ type unquoted string
 // matrix a model does not keep the rows.
 func (m *Model) CheckUpdate() error {
 	if m.metric.spectral() {
-		return &fault.ParamError{Param: "form of the model to update", Value: string(FormSpectral),
-			Want: "cholesky (fit with form=cholesky)"}
+		return fault.Param("form of the model to update", string(FormSpectral),
+			"cholesky (fit with form=cholesky)")
 	}
 	if !growable(m.embed.support) {
 		kind := fmt.Sprintf("one of %T", m.embed.support)
 		if _, ok := m.embed.support.(*points.Gram); ok {
 			kind = "one of a precomputed Gram matrix, whose rows it does not keep"
 		}
-		return &fault.ParamError{Param: "model to update", Value: unquoted(kind),
-			Want: "one of vectors or sequences, or a fit on all points"}
+		return fault.Param("model to update", unquoted(kind),
+			"one of vectors or sequences, or a fit on all points")
 	}
 	return nil
 }
@@ -82,10 +82,10 @@ func (m *Model) Incremental() (*Incremental, error) {
 		params:    m.Params(),
 		kernel:    k.kernel,
 		eps:       k.eps,
-		store:     m.embed.support.Select(upTo(m.embed.support.Len())),
+		store:     m.embed.support.Select(points.UpTo(m.embed.support.Len())),
 		positions: slices.Clone(m.embed.chunklet),
 		refs:      slices.Clone(m.embed.landmarks),
-		anchors:   k.anchors.Select(upTo(n)),
+		anchors:   k.anchors.Select(points.UpTo(n)),
 		f:         helmert{start: k.f.start, columns: slices.Clone(k.f.columns), count: n},
 		factor:    k.factor.Clone(),
 		growth:    growth{slices.Clone(m.growth.history), slices.Clone(m.growth.created), m.growth.s},
@@ -234,11 +234,9 @@ func (u *Incremental) DropLast(count int) error {
 	have := len(u.growth.history)
 	switch {
 	case have == 0:
-		return &fault.ParamError{Param: "number of updates to drop", Value: count,
-			Want: "none, since the model has no updates"}
+		return fault.Param("number of updates to drop", count, "none, since the model has no updates")
 	case count < 1 || count > have:
-		return &fault.ParamError{Param: "number of updates to drop", Value: count,
-			Want: fmt.Sprintf("1 to %d, the number of updates", have)}
+		return fault.Param("number of updates to drop", count, "1 to %d, the number of updates", have)
 	}
 	u.restore(u.growth.history[have-count])
 	u.growth.history = u.growth.history[:have-count]

@@ -66,7 +66,6 @@ package krca
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -97,8 +96,7 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:    Method,
-	Title:   "KRCA",
+	Name: Method, Title: "KRCA",
 	Summary: "kernel relevant component analysis: whitens what varies inside must-link groups",
 	Paper: "Tsang, Cheung & Kwok, Kernel relevant component analysis for distance metric learning, " +
 		"IJCNN 2005",
@@ -156,7 +154,7 @@ func (p Params) epsilon(meanDiagonal float64, n int) (float64, error) {
 	}
 	// 1/eps and s = n eps must be ordinary numbers, or kt would be Inf or NaN.
 	if eps < 1e-290 || float64(n)*eps > 1e290 {
-		return 0, &fault.ParamError{Param: "eps", Value: eps, Want: "a number between 1e-290 and 1e290/n"}
+		return 0, fault.Param("eps", eps, "a number between 1e-290 and 1e290/n")
 	}
 	return eps, nil
 }
@@ -212,9 +210,8 @@ func (p Params) LearnRows(ctx context.Context, f *learner.Fit) (algorithms.Model
 func unitOf(n int) unit {
 	return func(_ context.Context, _ *engine.Engine, k kernel.Kernel, _ points.Points) (float64, error) {
 		if !k.UnitDiagonal() {
-			return 0, &fault.ParamError{Param: "eps_rel", Value: "given",
-				Want: fmt.Sprintf("eps or fixed_s, since the unit of eps_rel, the mean of k(x,x) of kernel "+
-					"%s, depends on all points", k)}
+			return 0, fault.Param("eps_rel", "given", "eps or fixed_s, since the unit of eps_rel, the mean "+
+				"of k(x,x) of kernel %s, depends on all points", k)
 		}
 		sum := 0.0
 		for range n {

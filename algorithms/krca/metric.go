@@ -411,9 +411,8 @@ func (m *metric) checkPairs(eng *engine.Engine, x points.Points, pairs [][2]int)
 
 func finiteDistances(d []float64, pairs [][2]int) error {
 	if p := points.FirstNotFinite(d); p >= 0 {
-		return &fault.DataError{Row: p,
-			Err: fmt.Errorf("learned distance of points %d and %d is %v: want smaller values",
-				pairs[p][0], pairs[p][1], d[p])}
+		return fault.Row(p,
+			"learned distance of points %d and %d is %v: want smaller values", pairs[p][0], pairs[p][1], d[p])
 	}
 	return nil
 }

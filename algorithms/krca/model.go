@@ -2,7 +2,6 @@ package krca
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -106,8 +105,8 @@ func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine,
 	x *points.Single) (blas.Matrix32, error) {
 	if m.metric.spectral() {
 		return blas.Matrix32{},
-			&fault.ParamError{Param: "precision", Value: "single",
-				Want: "double for a krca model in the spectral form (form=cholesky allows single)"}
+			fault.Param("precision", "single",
+				"double for a krca model in the spectral form (form=cholesky allows single)")
 	}
 	return fitted.EmbedSingle(ctx, eng, Method, m.metric.kernel, m.embed.support, m.embed.weights,
 		m.embed.offset, x)
@@ -134,9 +133,8 @@ func finish(ctx context.Context, eng *engine.Engine, m blas.Matrix, err error) (
 }
 
 func notRepresentable(row int) error {
-	return &fault.DataError{Row: row,
-		Err: errors.New("a learned kernel value of this point is not representable: want smaller values " +
-			"(scale the data) or a larger eps")}
+	return fault.Row(row, "a learned kernel value of this point is not representable: want smaller values "+
+		"(scale the data) or a larger eps")
 }
 
 // Model returns the model of all updates so far, with its embedding. As at the end of

@@ -144,16 +144,15 @@ func Rank(ctx context.Context, eng *engine.Engine, x points.Points, set *links.S
 func (o *Options) check(x points.Points, set *links.Set) error {
 	switch {
 	case set.N() != x.Len():
-		return &fault.ShapeError{What: "number of points of the links", Got: set.N(),
-			Want: fmt.Sprintf("%d, as there are points", x.Len())}
+		return fault.Shape("number of points of the links", set.N(), "%d, as there are points", x.Len())
 	case len(o.Metrics) == 0:
-		return &fault.ParamError{Param: "metrics", Value: 0, Want: "at least one method"}
+		return fault.Param("metrics", 0, "at least one method")
 	case o.Folds < 2:
-		return &fault.ParamError{Param: "folds", Value: o.Folds, Want: "a number >= 2"}
+		return fault.Param("folds", o.Folds, "a number >= 2")
 	case o.Repetitions < 1:
-		return &fault.ParamError{Param: "repetitions", Value: o.Repetitions, Want: "a number >= 1"}
+		return fault.Param("repetitions", o.Repetitions, "a number >= 1")
 	case o.Rounds < 1:
-		return &fault.ParamError{Param: "rounds", Value: o.Rounds, Want: "a number >= 1"}
+		return fault.Param("rounds", o.Rounds, "a number >= 1")
 	}
 	must, cannot := set.Count()
 	switch {
@@ -218,10 +217,7 @@ func (r *ranking) runRound(ctx context.Context, eng *engine.Engine, set *links.S
 	if r.scores, r.share, err = r.score(); err != nil {
 		return err
 	}
-	order := make([]int, len(r.list))
-	for k := range order {
-		order[k] = k
-	}
+	order := points.UpTo(len(r.list))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.scores[b], r.scores[a]) })
 	clear(r.dropped)
 	if !r.oneKind() {
@@ -412,8 +408,8 @@ func (s RankedLink) Reason() string {
 // is a *fault.ParamError.
 func (r *Result) Without(count int) (*links.Set, error) {
 	if count < 0 || count >= len(r.Links) {
-		return nil, &fault.ParamError{Param: "number of links to leave out", Value: count,
-			Want: fmt.Sprintf("a number from 0 to %d, as there are %d links", len(r.Links)-1, len(r.Links))}
+		return nil, fault.Param("number of links to leave out", count,
+			"a number from 0 to %d, as there are %d links", len(r.Links)-1, len(r.Links))
 	}
 	var kept []links.Link
 	for _, s := range r.Links[count:] {

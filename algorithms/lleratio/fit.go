@@ -125,8 +125,7 @@ func (f *fit) check(ctx context.Context) (err error) {
 		return fault.Data("",
 			"no must-links and alpha = 0, so that nothing limits the distances: want a must-link, or alpha > 0")
 	case f.alpha > 0 && p.Neighbors >= f.X.Len():
-		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors,
-			Want: fmt.Sprintf("a number below %d, the number of points", f.X.Len())}
+		return fault.Param("neighbors", p.Neighbors, "a number below %d, the number of points", f.X.Len())
 	}
 	return nil
 }

@@ -67,14 +67,12 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:    Method,
-	Title:   "LLERatio",
+	Name: Method, Title: "LLERatio",
 	Summary: "trace-ratio metric regularized by locally linear embedding, with kernels or linear",
 	Paper: "Soleymani Baghshah & Bagheri Shouraki, Semi-supervised metric learning using " +
 		"pairwise constraints, IJCAI 2009",
 	DefaultKernel:   DefaultKernel,
-	UsesCannotLinks: true,
-	Pairwise:        true,
+	UsesCannotLinks: true, Pairwise: true,
 }
 
 // Params are the parameters of the method. Make them with [DefaultParams].

@@ -90,7 +90,7 @@ type Recall struct {
 // A recall outside (0, 1] is a *fault.ParamError.
 func (x *Index) Probes(recall float64) (int, error) {
 	if !(recall > 0 && recall <= 1) {
-		return 0, &fault.ParamError{Param: "recall", Value: recall, Want: "a number > 0 and <= 1"}
+		return 0, fault.Param("recall", recall, "a number > 0 and <= 1")
 	}
 	if recall == 1 {
 		return x.Cells(), nil
@@ -136,11 +136,9 @@ func (s sample) total() (sum int64) {
 func (x *Index) checkRows(rows blas.Matrix) error {
 	switch {
 	case rows.Rows != x.Rows():
-		return &fault.ShapeError{What: "number of rows", Got: rows.Rows,
-			Want: fmt.Sprintf("%d, as the index has", x.Rows())}
+		return fault.Shape("number of rows", rows.Rows, "%d, as the index has", x.Rows())
 	case rows.Cols != x.centers.Cols:
-		return &fault.ShapeError{What: "number of columns", Got: rows.Cols,
-			Want: fmt.Sprintf("%d, as the index has", x.centers.Cols)}
+		return fault.Shape("number of columns", rows.Cols, "%d, as the index has", x.centers.Cols)
 	}
 	return nil
 }
@@ -200,17 +198,15 @@ func (o Options) resolve(rows blas.Matrix) (Options, error) {
 	}
 	switch {
 	case rows.Cols < 1:
-		return o, &fault.ShapeError{What: "number of dimensions", Got: rows.Cols,
-			Want: "at least 1: without any, all distances are 0"}
+		return o, fault.Shape("number of dimensions", rows.Cols,
+			"at least 1: without any, all distances are 0")
 	case n > math.MaxInt32:
-		return o, &fault.ShapeError{What: "number of rows", Got: n,
-			Want: fmt.Sprintf("at most %d", math.MaxInt32)}
+		return o, fault.Shape("number of rows", n, "at most %d", math.MaxInt32)
 	case o.Neighbors < 1 || o.Neighbors >= n:
-		return o, &fault.ParamError{Param: "neighbors", Value: o.Neighbors,
-			Want: fmt.Sprintf("a number from 1 to %d, one less than the number of rows", n-1)}
+		return o, fault.Param("neighbors", o.Neighbors,
+			"a number from 1 to %d, one less than the number of rows", n-1)
 	case o.Cells < 1 || o.Cells > n:
-		return o, &fault.ParamError{Param: "cells", Value: o.Cells,
-			Want: fmt.Sprintf("a number from 1 to %d, the number of rows", n)}
+		return o, fault.Param("cells", o.Cells, "a number from 1 to %d, the number of rows", n)
 	}
 	return o, nil
 }
@@ -243,9 +239,7 @@ func (b *builder) cluster(ctx context.Context) error {
 // taken returns some of the rows.
 func (b *builder) taken(numbers []int) blas.Matrix {
 	out := b.eng.NewMatrix(len(numbers), b.rows.Cols)
-	for k, i := range numbers {
-		copy(out.Row(k), b.rows.Row(i))
-	}
+	b.rows.SelectTo(out, numbers)
 	return out
 }
 
@@ -304,9 +298,8 @@ func (x *Index) Verify(ctx context.Context, eng *engine.Engine, rows blas.Matrix
 	}
 	return x.nearestCells(ctx, eng, rows, func(i int, cell int32) error {
 		if cell != x.cells[i] {
-			return &fault.DataError{Row: i,
-				Err: fmt.Errorf("the row is in cell %d, in the index it is in cell %d: want the rows of "+
-					"the index", cell, x.cells[i])}
+			return fault.Row(i, "the row is in cell %d, in the index it is in cell %d: want the rows of "+
+				"the index", cell, x.cells[i])
 		}
 		return nil
 	})

@@ -146,8 +146,7 @@ const largestSquare = math.MaxFloat64 / 64
 func tooFar(row []float64, number int) error {
 	for j, v := range row {
 		if v-v != 0 {
-			return &fault.DataError{Row: number, Column: strconv.Itoa(j),
-				Err: fmt.Errorf("value is %v: want a finite number", v)}
+			return fault.Cell(number, strconv.Itoa(j), "value is %v: want a finite number", v)
 		}
 	}
 	return &fault.DataError{Row: number, Err: errTooFar}
@@ -325,9 +324,7 @@ func (v *visit) repeat(ctx context.Context, some []int, queries blas.Matrix, ind
 	slices.Sort(some)
 	part := v.eng.GetMatrix(len(some), queries.Cols)
 	defer v.eng.PutMatrix(part)
-	for r, i := range some {
-		copy(part.Row(r), queries.Row(i))
-	}
+	queries.SelectTo(part, some)
 	again := &visit{Searcher: v.Searcher, k: v.k, probes: v.probes, at: v.at, eager: true}
 	found, squared := make([]int32, len(some)*v.k), make([]float64, len(some)*v.k)
 	if err := again.search(ctx, part, found, squared); err != nil {

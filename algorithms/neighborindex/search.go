@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/sparse"
 )
 
 // Searcher searches the rows of an index. It is immutable and safe for concurrent use.
@@ -61,11 +62,8 @@ func (s *Searcher) place() {
 	for _, c := range s.cells {
 		s.first[c+1]++
 	}
-	for c := range s.Cells() {
-		s.first[c+1] += s.first[c]
-	}
+	next := sparse.Begins(s.first)
 	s.order = make([]int32, len(s.cells))
-	next := slices.Clone(s.first)
 	for i, c := range s.cells {
 		s.order[next[c]] = int32(i)
 		next[c]++
@@ -150,14 +148,13 @@ func (s *Searcher) Search(ctx context.Context, queries blas.Matrix, k,
 	probes int) (index []int32, dist2 []float64, err error) {
 	switch {
 	case queries.Cols != s.rows.Cols:
-		return nil, nil, &fault.ShapeError{What: "number of columns of the queries", Got: queries.Cols,
-			Want: fmt.Sprintf("%d, as the rows have", s.rows.Cols)}
+		return nil, nil, fault.Shape("number of columns of the queries", queries.Cols,
+			"%d, as the rows have", s.rows.Cols)
 	case k < 1 || k > s.Rows():
-		return nil, nil, &fault.ParamError{Param: "neighbors", Value: k,
-			Want: fmt.Sprintf("a number from 1 to %d, the number of rows", s.Rows())}
+		return nil, nil, fault.Param("neighbors", k, "a number from 1 to %d, the number of rows", s.Rows())
 	case probes < 1 || probes > s.Cells():
-		return nil, nil, &fault.ParamError{Param: "probes", Value: probes,
-			Want: fmt.Sprintf("a number from 1 to %d, the number of cells", s.Cells())}
+		return nil, nil, fault.Param("probes", probes,
+			"a number from 1 to %d, the number of cells", s.Cells())
 	}
 	q, d := queries.Rows, queries.Cols
 	batch := min(q, batchRows)
@@ -255,17 +252,12 @@ func (v *visit) early() int { return (v.probes + 7) / 8 }
 
 // sort copies the queries so that those that visit the same cells are near each other in memory.
 func (v *visit) sort(queries blas.Matrix) {
-	v.order = make([]int, queries.Rows)
-	for i := range v.order {
-		v.order[i] = i
-	}
+	v.order = points.UpTo(queries.Rows)
 	slices.SortStableFunc(v.order, func(a, b int) int {
 		return int(v.cells[a*v.probes]) - int(v.cells[b*v.probes])
 	})
 	v.queries = v.eng.GetMatrix(queries.Rows, queries.Cols)
-	for a, i := range v.order {
-		copy(v.queries.Row(a), queries.Row(i))
-	}
+	queries.SelectTo(v.queries, v.order)
 }
 
 // group is queries that visit a cell.
@@ -285,10 +277,8 @@ func (v *visit) group(lo, hi int) []group {
 		}
 	}
 	each(func(_, c int32) { first[c+1]++ })
-	for c := range v.Cells() {
-		first[c+1] += first[c]
-	}
-	visitors, next := make([]int32, first[v.Cells()]), slices.Clone(first)
+	next := sparse.Begins(first)
+	visitors := make([]int32, first[v.Cells()])
 	each(func(query, c int32) {
 		visitors[next[c]] = query
 		next[c]++
@@ -382,9 +372,7 @@ func (v *visit) rowsOf(cells []int32) (rows int) {
 func (v *visit) extend(ctx context.Context, some []int) error {
 	queries := v.eng.GetMatrix(len(some), v.queries.Cols)
 	defer v.eng.PutMatrix(queries)
-	for r, a := range some {
-		copy(queries.Row(r), v.queries.Row(a))
-	}
+	v.queries.SelectTo(queries, some)
 	numbers := v.eng.GetMatrix(len(some), v.Cells())
 	defer v.eng.PutMatrix(numbers)
 	err := v.ranking.order(ctx, queries, 0, func(i int, own []float64) { copy(numbers.Row(i), own) })

@@ -129,14 +129,13 @@ func Pairs(ctx context.Context, eng *engine.Engine, x blas.Matrix, threshold flo
 func checkPairs(x blas.Matrix, threshold float64, o PairOptions) error {
 	switch {
 	case !(threshold >= 0) || math.IsInf(threshold, 0):
-		return &fault.ParamError{Param: "threshold", Value: threshold, Want: "a finite number >= 0"}
+		return fault.Param("threshold", threshold, "a finite number >= 0")
 	case o.Neighbors < 0:
-		return &fault.ParamError{Param: "neighbors", Value: o.Neighbors, Want: "a number >= 0, 0 for all"}
+		return fault.Param("neighbors", o.Neighbors, "a number >= 0, 0 for all")
 	case o.Most < 1:
-		return &fault.ParamError{Param: "largest number of pairs", Value: o.Most, Want: "a number >= 1"}
+		return fault.Param("largest number of pairs", o.Most, "a number >= 1")
 	case x.Rows > math.MaxInt32:
-		return &fault.ShapeError{What: "number of rows", Got: x.Rows,
-			Want: fmt.Sprintf("at most %d", math.MaxInt32)}
+		return fault.Shape("number of rows", x.Rows, "at most %d", math.MaxInt32)
 	}
 	return CheckFinite("rows", x)
 }
@@ -200,9 +199,8 @@ func (j *pairJoin) sample(ctx context.Context, parts int) (float64, error) {
 const pairHint = "use a smaller threshold, or a few neighbors of each row"
 
 func (j *pairJoin) tooMany(count string) error {
-	return &fault.ParamError{Param: "threshold", Value: j.threshold,
-		Want: fmt.Sprintf("a smaller one, or a few neighbors of each row: %s pairs of rows are that near, "+
-			"and at most %d may be found", count, j.Most)}
+	return fault.Param("threshold", j.threshold, "a smaller one, or a few neighbors of each row: %s pairs "+
+		"of rows are that near, and at most %d may be found", count, j.Most)
 }
 
 // all finds the pairs of all parts.

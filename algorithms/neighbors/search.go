@@ -66,26 +66,23 @@ func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k
 
 func check(query, train blas.Matrix, k int, excludeSelf bool) error {
 	if query.Cols != train.Cols {
-		return &fault.ShapeError{What: "number of columns of the queries", Got: query.Cols,
-			Want: fmt.Sprintf("%d, as the training rows have", train.Cols)}
+		return fault.Shape("number of columns of the queries", query.Cols,
+			"%d, as the training rows have", train.Cols)
 	}
 	candidates, of := train.Rows, "the number of training rows"
 	if excludeSelf {
 		if query.Rows != train.Rows {
-			return &fault.ShapeError{What: "number of queries", Got: query.Rows,
-				Want: fmt.Sprintf("%d, the rows themselves", train.Rows)}
+			return fault.Shape("number of queries", query.Rows, "%d, the rows themselves", train.Rows)
 		}
 		candidates, of = max(0, candidates-1), "the number of other rows"
 	}
 	switch {
 	case train.Rows > math.MaxInt32:
-		return &fault.ShapeError{What: "number of training rows", Got: train.Rows,
-			Want: fmt.Sprintf("at most %d", math.MaxInt32)}
+		return fault.Shape("number of training rows", train.Rows, "at most %d", math.MaxInt32)
 	case k < 1:
-		return &fault.ParamError{Param: "neighbors", Value: k, Want: "a number >= 1"}
+		return fault.Param("neighbors", k, "a number >= 1")
 	case k > candidates:
-		return &fault.ParamError{Param: "neighbors", Value: k,
-			Want: fmt.Sprintf("at most %s, %d", of, candidates)}
+		return fault.Param("neighbors", k, "at most %s, %d", of, candidates)
 	}
 	if err := CheckFinite("training rows", train); err != nil {
 		return err
@@ -98,8 +95,8 @@ func check(query, train blas.Matrix, k int, excludeSelf bool) error {
 func CheckFinite(what string, x blas.Matrix) error {
 	for i := range x.Rows {
 		if j := points.FirstNotFinite(x.Row(i)); j >= 0 {
-			return &fault.DataError{Row: i, Column: strconv.Itoa(j),
-				Err: fmt.Errorf("value of the %s is %v: want a finite number", what, x.At(i, j))}
+			return fault.Cell(i, strconv.Itoa(j),
+				"value of the %s is %v: want a finite number", what, x.At(i, j))
 		}
 	}
 	return nil
@@ -117,9 +114,9 @@ func checkRange(train blas.Matrix) error {
 	for i := range train.Rows {
 		for j, v := range train.Row(i) {
 			if v != train.At(0, j) {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j),
-					Err: fmt.Errorf("value of the training rows is %g, that of row 0 is %g, and no two "+
-						"differ by much more: want differences whose squares do not underflow; scale the data", v, train.At(0, j))}
+				return fault.Cell(i, strconv.Itoa(j), "value of the training rows is %g, that of row 0 is "+
+					"%g, and no two differ by much more: want differences whose squares do not underflow; "+
+					"scale the data", v, train.At(0, j))
 			}
 		}
 	}
@@ -179,8 +176,7 @@ func Labeled(train blas.Matrix, labels []string) (blas.Matrix, []string, error) 
 func classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix,
 	k int, excludeSelf bool) ([]string, error) {
 	if len(labels) != train.Rows {
-		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels),
-			Want: fmt.Sprintf("%d, one for each training row", train.Rows)}
+		return nil, fault.Shape("number of labels", len(labels), "%d, one for each training row", train.Rows)
 	}
 	index, _, err := Search(ctx, eng, query, train, k, excludeSelf)
 	if err != nil {

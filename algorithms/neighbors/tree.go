@@ -2,7 +2,6 @@ package neighbors
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -109,8 +108,7 @@ func meanRow(ctx context.Context, eng *engine.Engine, x blas.Matrix) ([]float64,
 		return nil, err
 	}
 	if most := slices.Max(largest); most > math.Sqrt(math.MaxFloat64/float64(16*max(1, x.Cols))) {
-		return nil, &fault.DataError{Row: -1,
-			Err: fmt.Errorf("the largest value is %g: %w", most, errOverflow)}
+		return nil, fault.Data("", "the largest value is %g: %w", most, errOverflow)
 	}
 	mean := make([]float64, x.Cols)
 	for b := range blocks {
@@ -133,10 +131,7 @@ func principal(eng *engine.Engine, x blas.Matrix,
 			variance[c] += (v - mean[c]) * (v - mean[c]) / float64(rows)
 		}
 	}
-	columns = make([]int, x.Cols)
-	for c := range columns {
-		columns[c] = c
-	}
+	columns = points.UpTo(x.Cols)
 	slices.SortStableFunc(columns, func(a, b int) int {
 		switch {
 		case variance[a] > variance[b]:

@@ -338,11 +338,7 @@ func (f *fit) certify(ctx context.Context) (bottom, error) {
 	if err != nil || f.certified {
 		return low, err
 	}
-	total := 0.0
-	for _, s := range w {
-		total += s
-	}
-	f.gap = total * max(0, low.error-low.value)
+	f.gap = blas.Sum(w) * max(0, low.error-low.value)
 	f.certified = low.value-low.error >= -certified*low.norm
 	return low, nil
 }

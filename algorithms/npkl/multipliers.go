@@ -274,9 +274,7 @@ func (f factor) decompose(ctx context.Context, eng *engine.Engine, null blas.Mat
 	if null.Rows > 0 {
 		eng.Backend().Syrk(true, 2*f.norm, null, 1, f.l)
 	}
-	for i := range f.l.Rows {
-		f.l.Set(i, i, f.l.At(i, i)+shift)
-	}
+	f.l.Shift(shift)
 	err := eng.Cholesky(ctx, f.l)
 	if _, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
 		f.release(eng)

@@ -147,14 +147,12 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:    Method,
-	Title:   "NPKL",
+	Name: Method, Title: "NPKL",
 	Summary: "non-parametric kernel learning by block coordinate descent on a graph of all points",
 	Paper: "Hu, Wang & Chen, BCDNPKL: scalable non-parametric kernel learning using block " +
 		"coordinate descent, ICML 2011",
 	DefaultKernel:   DefaultKernel,
-	UsesCannotLinks: true,
-	Pairwise:        true,
+	UsesCannotLinks: true, Pairwise: true,
 }
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.

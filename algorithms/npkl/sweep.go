@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/sparse"
 )
 
 // descent is the state of a minimization.
@@ -200,10 +201,7 @@ func color(p *graphkernel.Problem) classes {
 	for _, c := range class {
 		out.start[c+1]++
 	}
-	for c := range count {
-		out.start[c+1] += out.start[c]
-	}
-	next := append([]int(nil), out.start...)
+	next := sparse.Begins(out.start)
 	for i, c := range class {
 		out.order[next[c]] = int32(i)
 		next[c]++

@@ -48,12 +48,10 @@ const Method = "parts"
 
 // About describes the method.
 var About = algorithms.About{
-	Name:            Method,
-	Title:           "Parts",
+	Name: Method, Title: "Parts",
 	Summary:         "lleratio, krca or gml from many links: fitted to parts of them, and averaged",
 	Paper:           "Zhang, Duchi & Wainwright, Divide and conquer kernel ridge regression, JMLR 16, 2015",
-	UsesCannotLinks: true,
-	Pairwise:        true,
+	UsesCannotLinks: true, Pairwise: true,
 }
 
 // Params are the parameters of the method.

@@ -6,7 +6,6 @@ package selection
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -72,13 +71,12 @@ func Grid(methods []string, axes []Axis) ([]Candidate, error) {
 			return nil, err
 		}
 		if m.UsesTargets {
-			return nil, &fault.ParamError{Param: "method", Value: name,
-				Want: "a method that learns from links, not from targets"}
+			return nil, fault.Param("method", name, "a method that learns from links, not from targets")
 		}
 		list := []Candidate{{Method: name}}
 		for k, axis := range axes {
 			if len(axis.Values) == 0 {
-				return nil, &fault.ParamError{Param: axis.Name, Value: "", Want: "at least one value"}
+				return nil, fault.Param(axis.Name, "", "at least one value")
 			}
 			if takes(m, axis.Name) {
 				used[k] = true
@@ -245,8 +243,7 @@ func duplicate(list []Candidate) error {
 	seen := map[string]bool{}
 	for _, c := range list {
 		if seen[c.String()] {
-			return &fault.ParamError{Param: "candidates", Value: c.String(),
-				Want: fmt.Sprintf("%d distinct candidates", len(list))}
+			return fault.Param("candidates", c.String(), "%d distinct candidates", len(list))
 		}
 		seen[c.String()] = true
 	}
@@ -258,15 +255,15 @@ func duplicate(list []Candidate) error {
 func Parse(text string) (Candidate, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
-		return Candidate{}, &fault.ParamError{Param: "candidate", Value: text,
-			Want: "a method, and name=value for settings that differ from its defaults"}
+		return Candidate{}, fault.Param("candidate", text,
+			"a method, and name=value for settings that differ from its defaults")
 	}
 	c := Candidate{Method: words[0]}
 	for _, word := range words[1:] {
 		name, value, is := strings.Cut(word, "=")
 		switch {
 		case !is || name == "" || value == "":
-			return Candidate{}, &fault.ParamError{Param: "candidate", Value: word, Want: "name=value"}
+			return Candidate{}, fault.Param("candidate", word, "name=value")
 		case name == kernelAxis:
 			c.Kernel = value
 		default:

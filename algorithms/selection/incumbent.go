@@ -39,12 +39,10 @@ func (o *Options) incumbent() int {
 // margin.
 func (o *Options) checkIncumbent() error {
 	if o.Incumbent != nil && o.incumbent() < 0 {
-		return &fault.ParamError{Param: "incumbent", Value: o.Incumbent.String(),
-			Want: "one of the candidates"}
+		return fault.Param("incumbent", o.Incumbent.String(), "one of the candidates")
 	}
 	if !(o.Margin >= 0) || math.IsInf(o.Margin, 1) {
-		return &fault.ParamError{Param: "margin", Value: o.Margin,
-			Want: "a finite number >= 0 of standard errors"}
+		return fault.Param("margin", o.Margin, "a finite number >= 0 of standard errors")
 	}
 	return nil
 }

@@ -180,11 +180,10 @@ func (s *search) runAndClose(ctx context.Context, eng *engine.Engine) (err error
 
 func (o *Options) validate(x points.Points, set *links.Set) error {
 	if set.N() != x.Len() {
-		return &fault.ShapeError{What: "number of points of the links", Got: set.N(),
-			Want: fmt.Sprintf("%d, as there are points", x.Len())}
+		return fault.Shape("number of points of the links", set.N(), "%d, as there are points", x.Len())
 	}
 	if len(o.Candidates) == 0 {
-		return &fault.ParamError{Param: "candidates", Value: 0, Want: "at least one"}
+		return fault.Param("candidates", 0, "at least one")
 	}
 	if err := duplicate(o.Candidates); err != nil {
 		return err
@@ -227,10 +226,7 @@ type job struct {
 
 // run scores the candidates in rounds.
 func (s *search) run(ctx context.Context, eng *engine.Engine) error {
-	alive := make([]int, len(s.trials))
-	for i := range alive {
-		alive[i] = i
-	}
+	alive := points.UpTo(len(s.trials))
 	rounds := s.rounds()
 	kept, rivals := 0, len(alive)
 	if s.o.Incumbent != nil {
@@ -411,10 +407,7 @@ func (s *search) order(list []int) {
 }
 
 func (s *search) result() (*Result, error) {
-	order := make([]int, len(s.trials))
-	for i := range order {
-		order[i] = i
-	}
+	order := points.UpTo(len(s.trials))
 	s.order(order)
 	r := &Result{Best: s.trials[order[0]].Candidate, Fits: s.done, Resumed: s.resumed,
 		Seconds: time.Since(s.start).Seconds()}

@@ -109,11 +109,10 @@ func newAssessment(ctx context.Context, eng *engine.Engine, l algorithms.Learner
 	set *links.Set, o Options) (*assessment, *Verdict, error) {
 	switch {
 	case set.N() != x.Len():
-		return nil, nil, &fault.ShapeError{What: "number of points of the links", Got: set.N(),
-			Want: fmt.Sprintf("%d, as there are points", x.Len())}
+		return nil, nil, fault.Shape("number of points of the links", set.N(),
+			"%d, as there are points", x.Len())
 	case o.Folds < 0 || o.Folds > MaxFolds:
-		return nil, nil, &fault.ParamError{Param: "folds", Value: o.Folds,
-			Want: fmt.Sprintf("a number >= 0 and <= %d", MaxFolds)}
+		return nil, nil, fault.Param("folds", o.Folds, "a number >= 0 and <= %d", MaxFolds)
 	}
 	parts := o.Folds
 	if parts == 1 {

@@ -118,7 +118,7 @@ func (c uciCase) run(ctx context.Context, eng *engine.Engine, system int) (float
 	case uciGaussian:
 		var gram blas.Matrix
 		if gram, err = c.d.gaussian.Gram(ctx, eng, c.d.x); err == nil {
-			r, err = cluster.ConstrainedKernel(ctx, eng, gram, c.l, c.kmeans())
+			r, err = constrainedKernel(ctx, eng, gram, c.l, c.kmeans())
 		}
 	case uciKernelRCA:
 		r, err = c.whitened(ctx, eng, c.d.gaussian.Spec())
@@ -151,7 +151,7 @@ func (c uciCase) whitened(ctx context.Context, eng *engine.Engine, k kernel.Spec
 	if err != nil {
 		return nil, err
 	}
-	return cluster.ConstrainedKernel(ctx, eng, gram, c.l, c.kmeans())
+	return constrainedKernel(ctx, eng, gram, c.l, c.kmeans())
 }
 
 // embedded clusters in the coordinates of a learned metric.

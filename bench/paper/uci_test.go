@@ -127,7 +127,7 @@ func TestUCISharesStarts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := cluster.ConstrainedKernel(context.Background(), newEngine(t), gram, l, p)
+		b, err := constrainedKernel(context.Background(), newEngine(t), gram, l, p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -224,7 +224,7 @@ func (s *search) step() error {
 // accuracy by the condition of y; the second starts with nearly orthonormal columns, and the change
 // of their lengths shows whether it was enough.
 func (s *search) extend() (c blas.Matrix, err error) {
-	s.r = identity(s.Block)
+	s.r = blas.Identity(s.Block)
 	c = blas.NewMatrix(s.Block, s.Locked.Cols+s.m)
 	var scale blas.Matrix
 	for pass := 0; ; pass++ {
@@ -257,14 +257,6 @@ func (s *search) extend() (c blas.Matrix, err error) {
 		}
 		s.y, s.z = s.z, s.y
 	}
-}
-
-func identity(n int) blas.Matrix {
-	m := blas.NewMatrix(n, n)
-	for i := range n {
-		m.Set(i, i, 1)
-	}
-	return m
 }
 
 func leastDiagonal(l blas.Matrix) float64 {

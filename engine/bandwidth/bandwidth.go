@@ -174,11 +174,7 @@ func Rows(n int) []int {
 	if n > defaultLimits.pairs {
 		return spread(n, defaultLimits.pairs)
 	}
-	rows := make([]int, max(0, n))
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
+	return points.UpTo(n)
 }
 
 // spread returns limit different rows of n > limit, ascending.

@@ -40,6 +40,11 @@ func (e *ParamError) Error() string {
 // InputFault marks the error as caused by input.
 func (e *ParamError) InputFault() {}
 
+// Param is shorthand for a ParamError whose Want is formatted.
+func Param(param string, value any, want string, args ...any) *ParamError {
+	return &ParamError{param, value, fmt.Sprintf(want, args...)}
+}
+
 func quoteValue(v any) string {
 	s, ok := v.(string)
 	if !ok {
@@ -93,6 +98,16 @@ func Data(file, format string, args ...any) *DataError {
 	return &DataError{File: file, Row: -1, Err: fmt.Errorf(format, args...)}
 }
 
+// Row is shorthand for a DataError about a row in memory.
+func Row(row int, format string, args ...any) *DataError {
+	return &DataError{Row: row, Err: fmt.Errorf(format, args...)}
+}
+
+// Cell is shorthand for a DataError about one value in memory.
+func Cell(row int, column, format string, args ...any) *DataError {
+	return &DataError{Row: row, Column: column, Err: fmt.Errorf(format, args...)}
+}
+
 // ShapeError reports an object of the wrong size, such as points whose number of
 // features is not the model's.
 type ShapeError struct {
@@ -107,6 +122,11 @@ func (e *ShapeError) Error() string {
 
 // InputFault marks the error as caused by input.
 func (e *ShapeError) InputFault() {}
+
+// Shape is shorthand for a ShapeError whose Want is formatted.
+func Shape(what string, got int, want string, args ...any) *ShapeError {
+	return &ShapeError{what, got, fmt.Sprintf(want, args...)}
+}
 
 // MemoryError reports a request that would exceed the memory limit.
 type MemoryError struct {

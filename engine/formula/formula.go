@@ -378,16 +378,15 @@ func Centered(m Map) (Map, error) {
 		}
 		d := len(mean)
 		if d > mostFeatures {
-			return nil, &fault.ParamError{Param: "features of the model", Value: d,
-				Want: "at most 8192 for this kernel far from the origin: center the columns, or fit with " +
-					"form=cholesky"}
+			return nil, fault.Param("features of the model", d, "at most 8192 for this kernel far from the "+
+				"origin: center the columns, or fit with form=cholesky")
 		}
 		moved, less := &points.Dense{N: m.Support.Len(), D: d}, *m
 		for l := range moved.N {
 			moved.Data = append(moved.Data, difference(m.Support, l, mean)...)
 		}
 		less.Kernel, less.Support = m.Kernel.At(nil), moved
-		return &Chain{First: &Linear{W: identity(d), Mean: mean}, Then: &less}, nil
+		return &Chain{First: &Linear{W: blas.Identity(d), Mean: mean}, Then: &less}, nil
 	}
 	return m, nil
 }
@@ -415,7 +414,7 @@ func (m *Expansion) linear(mean []float64) Map {
 	if m.Center == nil {
 		return &Linear{W: w, Mean: mean}
 	}
-	return &Chain{First: &Linear{W: w, Mean: mean}, Then: &Linear{W: identity(w.Rows), Mean: m.Center}}
+	return &Chain{First: &Linear{W: w, Mean: mean}, Then: &Linear{W: blas.Identity(w.Rows), Mean: m.Center}}
 }
 
 // difference returns point l less the mean.
@@ -423,14 +422,6 @@ func difference(x points.Points, l int, mean []float64) []float64 {
 	out := make([]float64, len(mean))
 	for j, v := range Vector(x, l) {
 		out[j] = v - mean[j]
-	}
-	return out
-}
-
-func identity(n int) blas.Matrix {
-	out := blas.NewMatrix(n, n)
-	for i := range n {
-		out.Set(i, i, 1)
 	}
 	return out
 }

@@ -83,8 +83,7 @@ func (n *Neighbors) has(i int, j int32) bool {
 // undirected graph: not symmetric, or with a weight that is negative or not finite. Cost: O(edges).
 func Check(a *sparse.Matrix) error {
 	if a.Rows != a.Cols {
-		return &fault.ShapeError{What: "columns of the adjacency matrix", Got: a.Cols,
-			Want: fmt.Sprintf("%d, the number of rows", a.Rows)}
+		return fault.Shape("columns of the adjacency matrix", a.Cols, "%d, the number of rows", a.Rows)
 	}
 	return a.Across(func(i, j int, v, turned float64) error {
 		bad := func(format string, args ...any) error {

@@ -43,8 +43,8 @@ func Nearest(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.
 	count int) (*Neighbors, error) {
 	n := x.Len()
 	if count < 1 || count >= n {
-		return nil, &fault.ParamError{Param: "neighbors", Value: count,
-			Want: fmt.Sprintf("a number from 1 to %d, one less than the number of points", n-1)}
+		return nil, fault.Param("neighbors", count,
+			"a number from 1 to %d, one less than the number of points", n-1)
 	}
 	key := func() engine.CacheKey { return engine.KeyOf("nearest", points.Digest(x), k, count) }
 	return engine.Cached(ctx, eng, key, (*Neighbors).bytes, func() (*Neighbors, error) {
@@ -66,8 +66,8 @@ func (n *Neighbors) bytes() int64 { return int64(4*len(n.Index) + 8*len(n.Square
 func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x, y points.Points,
 	count int) (*Neighbors, error) {
 	if count < 1 || count > y.Len() {
-		return nil, &fault.ParamError{Param: "neighbors", Value: count,
-			Want: fmt.Sprintf("a number from 1 to %d, the number of points to choose from", y.Len())}
+		return nil, fault.Param("neighbors", count,
+			"a number from 1 to %d, the number of points to choose from", y.Len())
 	}
 	key := func() engine.CacheKey {
 		return engine.KeyOf("nearest between", points.Digest(x), points.Digest(y), k, count)
@@ -216,8 +216,7 @@ func (s *search) row(row []float64, i, j0 int, limits []float64, slack float64) 
 func Within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points,
 	radius float64) (*sparse.Matrix, error) {
 	if !(radius > 0) || math.IsInf(radius, 0) {
-		return nil, &fault.ParamError{Param: "radius of the graph", Value: radius,
-			Want: "a finite number > 0"}
+		return nil, fault.Param("radius of the graph", radius, "a finite number > 0")
 	}
 	limit := radius * radius
 	before := make([][]edge, x.Len()) // for every point, its earlier neighbors
@@ -260,11 +259,8 @@ func symmetric(before [][]edge) *sparse.Matrix {
 			m.Start[e.to+1]++
 		}
 	}
-	for i := range n {
-		m.Start[i+1] += m.Start[i]
-	}
+	next := sparse.Begins(m.Start)
 	m.Col, m.Val = make([]int32, m.Start[n]), make([]float64, m.Start[n])
-	next := append([]int(nil), m.Start...)
 	put := func(i, j int32, v float64) {
 		m.Col[next[i]], m.Val[next[i]] = j, v
 		next[i]++

@@ -75,16 +75,14 @@ func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean p
 	xg, xIsGram := x.(*points.Gram)
 	yg, yIsGram := y.(*points.Gram)
 	if xIsGram != yIsGram {
-		return nil, &fault.ParamError{Param: "points", Value: "a precomputed Gram matrix and vectors",
-			Want: "points of one kind"}
+		return nil, fault.Param("points", "a precomputed Gram matrix and vectors", "points of one kind")
 	}
 	if x.Dim() != y.Dim() {
 		what := "number of features"
 		if xIsGram {
 			what = "number of reference objects"
 		}
-		return nil, &fault.ShapeError{What: what, Got: x.Dim(),
-			Want: fmt.Sprintf("%d, as for the other points", y.Dim())}
+		return nil, fault.Shape(what, x.Dim(), "%d, as for the other points", y.Dim())
 	}
 	if xIsGram {
 		b, err := newGramCross(xg, yg)
@@ -193,9 +191,8 @@ func explain(err error, sets ...points.Points) error {
 			return bad
 		}
 	}
-	return &fault.DataError{Row: e.row,
-		Err: fmt.Errorf("kernel value %v is not representable: want smaller values; standardize the data",
-			e.value)}
+	return fault.Row(e.row,
+		"kernel value %v is not representable: want smaller values; standardize the data", e.value)
 }
 
 // rawNorms returns <x_i, x_i> as the base computes it, uncentered.

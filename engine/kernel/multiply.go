@@ -77,8 +77,7 @@ func (k Kernel) Values(ctx context.Context, eng *engine.Engine,
 func checkPair(x points.Points, p int, pair [2]int) error {
 	for side, i := range pair {
 		if i < 0 || i >= x.Len() {
-			return &fault.DataError{Row: p, Column: strconv.Itoa(side),
-				Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, x.Len()-1)}
+			return fault.Cell(p, strconv.Itoa(side), "point %d does not exist: want 0 to %d", i, x.Len()-1)
 		}
 	}
 	i, j := pair[0], pair[1]
@@ -353,11 +352,7 @@ func (ev *evaluation) multiply(ctx context.Context, dst, v blas.Matrix, t tiling
 func (ev *evaluation) multiplyFew(ctx context.Context, dst, v blas.Matrix, t tiling) error {
 	columns := ev.eng.GetMatrix(v.Cols, v.Rows)
 	defer ev.eng.PutMatrix(columns)
-	for i := range v.Rows {
-		for c, value := range v.Row(i) {
-			columns.Set(c, i, value)
-		}
-	}
+	v.TransposeTo(columns)
 	return ev.rectangular(ctx, dst.Rows, v.Rows, t, sink{tile: func(b Block) error {
 		for r := range b.Matrix.Rows {
 			row := dst.Row(b.Row + r)

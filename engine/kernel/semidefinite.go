@@ -64,9 +64,8 @@ func (k Kernel) Definite() bool {
 func (k Kernel) CheckMatrix(ctx context.Context, eng *engine.Engine, m blas.Matrix) error {
 	smallest, _, err := negative(ctx, eng, "kernel matrix", m)
 	if err == nil && smallest < 0 {
-		err = &fault.ParamError{Param: "kernel", Value: k.String(),
-			Want: fmt.Sprintf("a kernel whose matrix on these points is positive semidefinite, such as "+
-				"rbf: its smallest eigenvalue is %.6g, its trace %.6g", smallest, trace(m))}
+		err = fault.Param("kernel", k.String(), "a kernel whose matrix on these points is positive "+
+			"semidefinite, such as rbf: its smallest eigenvalue is %.6g, its trace %.6g", smallest, m.Trace())
 	}
 	return err
 }
@@ -85,7 +84,7 @@ func negative(ctx context.Context, eng *engine.Engine, what string,
 		return 0, 0, err
 	}
 	noise = 4 * precision(k.Data) * longest
-	tolerance := max(indefinite*trace(k), noise)
+	tolerance := max(indefinite*k.Trace(), noise)
 	a := eng.GetMatrix(n, n)
 	defer eng.PutMatrix(a)
 	if err := fillShifted(ctx, eng, a, k, 1, tolerance); err != nil {
@@ -100,13 +99,6 @@ func negative(ctx context.Context, eng *engine.Engine, what string,
 		return 0, noise, err
 	}
 	return smallest, noise, nil
-}
-
-func trace(k blas.Matrix) (sum float64) {
-	for i := range k.Rows {
-		sum += k.At(i, i)
-	}
-	return sum
 }
 
 // longestRow returns the largest norm of a row. The rounding of the entries, independent and
@@ -277,12 +269,11 @@ func (c *Correction) factor() float64 {
 func (c *Correction) Apply(x points.Points) (points.Points, error) {
 	g, is := x.(*points.Gram)
 	if !is {
-		return nil, &fault.ParamError{Param: "points", Value: "not rows of a Gram matrix",
-			Want: "rows of a Gram matrix, as in the fit"}
+		return nil, fault.Param("points", "not rows of a Gram matrix", "rows of a Gram matrix, as in the fit")
 	}
 	if g.M != c.Vectors.Cols {
-		return nil, &fault.ShapeError{What: "number of columns of the Gram matrix", Got: g.M,
-			Want: fmt.Sprintf("%d, the objects of the fit", c.Vectors.Cols)}
+		return nil, fault.Shape("number of columns of the Gram matrix", g.M,
+			"%d, the objects of the fit", c.Vectors.Cols)
 	}
 	t, err := asm.Select(asm.Best())
 	if err != nil {

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync"
 
@@ -123,16 +122,14 @@ func (k Kernel) single(ctx context.Context, eng *engine.Engine, x, y *points.Sin
 	case len(k.stages) == 1 && k.stages[0].entry().single != nil:
 		ev.stage = k.stages[0]
 		if d := ev.stage.decay(); !(d >= minSingle && d <= maxSingle) {
-			return nil, &fault.ParamError{Param: "kernel", Value: k.String(),
-				Want: "a bandwidth whose decay is representable in single precision; standardize the data"}
+			return nil, fault.Param("kernel", k.String(),
+				"a bandwidth whose decay is representable in single precision; standardize the data")
 		}
 	default:
-		return nil, &fault.ParamError{Param: "kernel", Value: k.String(),
-			Want: "linear, rbf or exp in single precision"}
+		return nil, fault.Param("kernel", k.String(), "linear, rbf or exp in single precision")
 	}
 	if x.D != y.D {
-		return nil, &fault.ShapeError{What: "number of features", Got: x.D,
-			Want: fmt.Sprintf("%d, as for the other points", y.D)}
+		return nil, fault.Shape("number of features", x.D, "%d, as for the other points", y.D)
 	}
 	wide := padded(y.N, ev.t.Single.NR)
 	if err := eng.Check("packed copy of the points", engine.MatrixBytes(wide, y.D)/2,
@@ -183,9 +180,8 @@ func (ev *singles) pack(p *points.Single, lo, hi, width int, panel, norms []floa
 	}
 	for r, sum := range sums[:count] {
 		if !(sum <= maxSingle) || sum < minSingle && ev.stage.kind != linear && !ev.isCenter(rows[r]) {
-			return &fault.DataError{Row: lo + r,
-				Err: fmt.Errorf("squared length %g is beyond single precision: want 0 or %g to %.2g; "+
-					"standardize the data", sum, minSingle, maxSingle)}
+			return fault.Row(lo+r, "squared length %g is beyond single precision: want 0 or %g to %.2g; "+
+				"standardize the data", sum, minSingle, maxSingle)
 		}
 		norms[r] = sum
 	}

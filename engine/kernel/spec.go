@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -159,8 +158,7 @@ const maxDegree = 100
 func Parse(text string) (Spec, error) {
 	parts := strings.Split(text, "@")
 	if len(parts) > maxStages {
-		return Spec{}, &fault.ParamError{Param: "kernel", Value: text,
-			Want: fmt.Sprintf("a composition of at most %d kernels", maxStages)}
+		return Spec{}, fault.Param("kernel", text, "a composition of at most %d kernels", maxStages)
 	}
 	s := Spec{n: len(parts)}
 	for i, part := range parts {
@@ -169,8 +167,8 @@ func Parse(text string) (Spec, error) {
 			return Spec{}, err
 		}
 		if st.entry().sequences && i < len(parts)-1 {
-			return Spec{}, &fault.ParamError{Param: "kernel", Value: text,
-				Want: st.entry().name + " as the innermost kernel, since it takes sequences"}
+			return Spec{}, fault.Param("kernel", text,
+				"%s as the innermost kernel, since it takes sequences", st.entry().name)
 		}
 		s.stages[i] = st
 	}
@@ -214,8 +212,7 @@ func splitParams(e *entry, text string) (params, error) {
 	}
 	names := e.parameters
 	if len(names) == 0 {
-		return nil, &fault.ParamError{Param: "kernel", Value: e.name + ":" + text,
-			Want: e.name + " without parameters"}
+		return nil, fault.Param("kernel", e.name+":"+text, "%s without parameters", e.name)
 	}
 	for field := range strings.SplitSeq(text, ",") {
 		name, value, named := strings.Cut(field, "=")
@@ -231,9 +228,9 @@ func splitParams(e *entry, text string) (params, error) {
 		case !slices.Contains(names, name):
 			return nil, fault.Unknown("parameter of kernel "+e.name, name, choices)
 		case value == "":
-			return nil, &fault.ParamError{Param: label, Value: "", Want: "a value after " + name + "="}
+			return nil, fault.Param(label, "", "a value after %s=", name)
 		case twice:
-			return nil, &fault.ParamError{Param: label, Value: value, Want: "to be given once"}
+			return nil, fault.Param(label, value, "to be given once")
 		}
 		p[name] = paramText{label, value}
 	}
@@ -262,8 +259,8 @@ func (p params) bandwidth(st *stage) error {
 	sigma, both := p["sigma"]
 	g, hasGamma := p["gamma"]
 	if both && hasGamma {
-		return &fault.ParamError{Param: "kernel", Value: "rbf:sigma=" + sigma.text + ",gamma=" + g.text,
-			Want: "sigma or gamma, not both"}
+		return fault.Param("kernel", "rbf:sigma="+sigma.text+",gamma="+g.text,
+			"sigma or gamma, not both")
 	}
 	st.gamma = hasGamma
 	t, ok := p[st.bandwidth()]
@@ -280,7 +277,7 @@ func (p params) bandwidth(st *stage) error {
 // parseRule reads a bandwidth that is not a number.
 func parseRule(st *stage, t paramText) error {
 	if st.gamma {
-		return &fault.ParamError{Param: t.label, Value: t.text, Want: "a number > 0; rules are for sigma"}
+		return fault.Param(t.label, t.text, "a number > 0; rules are for sigma")
 	}
 	factor, rule, ok := splitRule(t.text)
 	if !ok {
@@ -295,8 +292,7 @@ func parseRule(st *stage, t paramText) error {
 	}
 	v, err := strconv.ParseFloat(factor, 64)
 	if err != nil || !(v >= minBandwidth && v <= maxBandwidth) {
-		return &fault.ParamError{Param: t.label, Value: t.text,
-			Want: "a factor > 0 before the rule, such as 0.5" + rule}
+		return fault.Param(t.label, t.text, "a factor > 0 before the rule, such as 0.5%s", rule)
 	}
 	st.value = v
 	return nil
@@ -310,10 +306,10 @@ func checkBandwidth(st stage, v float64) error {
 	}
 	label := st.bandwidth() + " of kernel " + st.entry().name
 	if !(v > 0) || math.IsInf(v, 0) {
-		return &fault.ParamError{Param: label, Value: v, Want: "a number > 0"}
+		return fault.Param(label, v, "a number > 0")
 	}
 	if v < lo || v > hi {
-		return &fault.ParamError{Param: label, Value: v, Want: fmt.Sprintf("a number from %g to %g", lo, hi)}
+		return fault.Param(label, v, "a number from %g to %g", lo, hi)
 	}
 	return nil
 }
@@ -344,8 +340,7 @@ func (p params) integer(name string, dst *int) error {
 	}
 	v, err := strconv.Atoi(t.text)
 	if err != nil || v < 1 || v > maxDegree {
-		return &fault.ParamError{Param: t.label, Value: t.text,
-			Want: fmt.Sprintf("a whole number from 1 to %d", maxDegree)}
+		return fault.Param(t.label, t.text, "a whole number from 1 to %d", maxDegree)
 	}
 	*dst = v
 	return nil

@@ -60,8 +60,7 @@ func wordsOf(row []byte, k int, f func(word []byte)) {
 }
 
 func noWord(p *points.Sequences, i, k int) error {
-	e := &fault.DataError{Row: i,
-		Err: fmt.Errorf("the sequence has %d letters: want at least %d for %d-mers", len(p.Row(i)), k, k)}
+	e := fault.Row(i, "the sequence has %d letters: want at least %d for %d-mers", len(p.Row(i)), k, k)
 	if len(p.Row(i)) >= k {
 		e.Err = fmt.Errorf("every run of %d letters in the sequence contains a letter outside the "+
 			"alphabet: want one without, for %d-mers", k, k)

@@ -183,8 +183,7 @@ var table = [distance + 1]entry{
 		parameters: []string{"k"},
 		read: func(p params, text string, s *stage) error {
 			if _, ok := p["k"]; !ok {
-				return &fault.ParamError{Param: "kernel", Value: text,
-					Want: "spectrum:k=LENGTH, such as spectrum:k=3"}
+				return fault.Param("kernel", text, "spectrum:k=LENGTH, such as spectrum:k=3")
 			}
 			return p.integer("k", &s.degree)
 		},

@@ -3,7 +3,6 @@ package kernel
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/mustlink/mustlink/asm"
@@ -354,9 +353,8 @@ type gramBase struct {
 func newGramCross(x, y *points.Gram) (*gramBase, error) {
 	for j, r := range y.Reference {
 		if r < 0 {
-			return nil, &fault.DataError{Row: j,
-				Err: fmt.Errorf("the object is not one of the %d reference objects of the Gram matrix, so "+
-					"inner products with it are unknown: want an object of the training matrix", y.M)}
+			return nil, fault.Row(j, "the object is not one of the %d reference objects of the Gram "+
+				"matrix, so inner products with it are unknown: want an object of the training matrix", y.M)
 		}
 	}
 	return &gramBase{x: x, y: y}, nil
@@ -379,9 +377,8 @@ func newGramSelf(x *points.Gram) (*gramBase, error) {
 }
 
 func unknownPair(x *points.Gram, i, j int) error {
-	return &fault.DataError{Row: i,
-		Err: fmt.Errorf("neither this object nor object %d is one of the %d reference objects of the Gram "+
-			"matrix, so their inner product is unknown: want one of them in the training matrix", j, x.M)}
+	return fault.Row(i, "neither this object nor object %d is one of the %d reference objects of the Gram "+
+		"matrix, so their inner product is unknown: want one of them in the training matrix", j, x.M)
 }
 
 func (b *gramBase) norms() (x, y []float64) { return b.x.Diagonal, b.y.Diagonal }

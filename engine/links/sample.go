@@ -1,7 +1,6 @@
 package links
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -31,9 +30,8 @@ func SampleByCount(labels []string, must, cannot int, seed uint64) (*Set, error)
 		return nil, err
 	}
 	if cannot > 0 && c.count() < 2 {
-		return nil, &fault.ParamError{Param: "cannot", Value: cannot,
-			Want: fmt.Sprintf("labels of at least two classes for cannot-links, not of %d, as on %s",
-				c.count(), plural(len(c.rows), "labeled row", "labeled rows"))}
+		return nil, fault.Param("cannot", cannot, "labels of at least two classes for cannot-links, not of "+
+			"%d, as on %s", c.count(), plural(len(c.rows), "labeled row", "labeled rows"))
 	}
 	if err := checkCount("cannot", cannot, c.differentPairs(), "different-class"); err != nil {
 		return nil, err
@@ -51,11 +49,10 @@ func SampleByCount(labels []string, must, cannot int, seed uint64) (*Set, error)
 
 func checkCount(param string, k int, available uint64, kind string) error {
 	if k < 0 {
-		return &fault.ParamError{Param: param, Value: k, Want: "a number >= 0"}
+		return fault.Param(param, k, "a number >= 0")
 	}
 	if uint64(k) > available {
-		return &fault.ParamError{Param: param, Value: k,
-			Want: fmt.Sprintf("at most %d, the number of %s pairs", available, kind)}
+		return fault.Param(param, k, "at most %d, the number of %s pairs", available, kind)
 	}
 	return nil
 }
@@ -92,15 +89,14 @@ func SampleByComponents(labels []string, fraction float64, seed uint64) (*Set, e
 func sampleByComponents(labels []string, fraction float64, seed uint64, limit int) (*Set, error) {
 	c := newClasses(labels)
 	if !(fraction > 0 && fraction <= 1) {
-		return nil, &fault.ParamError{Param: "fraction", Value: fraction,
-			Want: "a number in (0, 1], the number of components divided by that of rows"}
+		return nil, fault.Param("fraction", fraction,
+			"a number in (0, 1], the number of components divided by that of rows")
 	}
 	rows := len(c.rows)
 	target := int(math.Round(fraction * float64(rows)))
 	if target < c.count() {
-		return nil, &fault.ParamError{Param: "fraction", Value: fraction,
-			Want: fmt.Sprintf("at least %.4g, as %d labeled rows in %d classes form at least %d components",
-				float64(c.count())/float64(rows), rows, c.count(), c.count())}
+		return nil, fault.Param("fraction", fraction, "at least %.4g, as %d labeled rows in %d classes "+
+			"form at least %d components", float64(c.count())/float64(rows), rows, c.count(), c.count())
 	}
 	order := newShuffle(c.samePairs(), seed, streamComponents)
 	f := newForest(len(labels))
@@ -108,8 +104,8 @@ func sampleByComponents(labels []string, fraction float64, seed uint64, limit in
 	var out []Link
 	for f.trees-unlabeled > target {
 		if len(out) == limit {
-			return nil, &fault.ParamError{Param: "fraction", Value: fraction,
-				Want: fmt.Sprintf("a larger number, as %d random same-class pairs leave %d components, not %d", limit, f.trees-unlabeled, target)}
+			return nil, fault.Param("fraction", fraction, "a larger number, as %d random same-class pairs "+
+				"leave %d components, not %d", limit, f.trees-unlabeled, target)
 		}
 		i, j := c.same(order.next())
 		f.join(i, j)
@@ -127,7 +123,7 @@ func sampleByComponents(labels []string, fraction float64, seed uint64, limit in
 // chunklets * classes).
 func SampleChunklets(labels []string, chunklets, size int, seed uint64) (*Set, error) {
 	if size < 1 {
-		return nil, &fault.ParamError{Param: "size", Value: size, Want: "a number >= 1"}
+		return nil, fault.Param("size", size, "a number >= 1")
 	}
 	c := newClasses(labels)
 	possible := 0
@@ -137,9 +133,8 @@ func SampleChunklets(labels []string, chunklets, size int, seed uint64) (*Set, e
 		possible += len(left[k]) / size
 	}
 	if chunklets < 0 || chunklets > possible {
-		return nil, &fault.ParamError{Param: "chunklets", Value: chunklets,
-			Want: fmt.Sprintf("0 to %d, the number of disjoint groups of %d rows in the classes", possible,
-				size)}
+		return nil, fault.Param("chunklets", chunklets,
+			"0 to %d, the number of disjoint groups of %d rows in the classes", possible, size)
 	}
 	rng := rand.New(rand.NewPCG(seed, streamChunklets))
 	out := make([][]int, chunklets)

@@ -226,11 +226,8 @@ type unquoted string
 
 // together returns the error for two or more given parameters of a oneof group.
 func together(names []string) error {
-	return &fault.ParamError{
-		Param: names[0],
-		Value: unquoted("given together with " + strings.Join(names[1:], " and ")),
-		Want:  "one of them: they set the same number",
-	}
+	return fault.Param(names[0], unquoted("given together with "+strings.Join(names[1:], " and ")),
+		"one of them: they set the same number")
 }
 
 // rules are the tags of a type of structs, read once, so that a fit does not read them again.

@@ -1,7 +1,6 @@
 package points
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -55,9 +54,8 @@ func (p *CSR) Validate() error {
 	}
 	for i := range p.N {
 		if p.Start[i+1] < p.Start[i] || p.Start[i+1] > len(p.Col) {
-			return &fault.DataError{Row: i,
-				Err: fmt.Errorf("row ends at value %d: want a position from %d to %d", p.Start[i+1],
-					p.Start[i], len(p.Col))}
+			return fault.Row(i,
+				"row ends at value %d: want a position from %d to %d", p.Start[i+1], p.Start[i], len(p.Col))
 		}
 		if err := p.validateRow(i); err != nil {
 			return err
@@ -69,21 +67,19 @@ func (p *CSR) Validate() error {
 func (p *CSR) validateFrame() error {
 	switch {
 	case p.N < 0 || p.D < 0:
-		return &fault.ShapeError{What: "smaller dimension of points", Got: min(p.N, p.D), Want: "0 or more"}
+		return fault.Shape("smaller dimension of points", min(p.N, p.D), "0 or more")
 	case p.D > math.MaxInt32:
-		return &fault.ShapeError{What: "number of features of sparse points", Got: p.D,
-			Want: "at most 2147483647"}
+		return fault.Shape("number of features of sparse points", p.D, "at most 2147483647")
 	case len(p.Start) != p.N+1:
-		return &fault.ShapeError{What: "number of row starts", Got: len(p.Start),
-			Want: fmt.Sprintf("%d, one more than the number of rows", p.N+1)}
+		return fault.Shape("number of row starts", len(p.Start),
+			"%d, one more than the number of rows", p.N+1)
 	case p.Start[0] != 0:
-		return &fault.ShapeError{What: "start of row 0", Got: p.Start[0], Want: "0"}
+		return fault.Shape("start of row 0", p.Start[0], "0")
 	case len(p.Col) != len(p.Val):
-		return &fault.ShapeError{What: "number of columns of sparse values", Got: len(p.Col),
-			Want: fmt.Sprintf("%d, one for each value", len(p.Val))}
+		return fault.Shape("number of columns of sparse values", len(p.Col),
+			"%d, one for each value", len(p.Val))
 	case p.Start[p.N] != len(p.Col):
-		return &fault.ShapeError{What: "end of the last row", Got: p.Start[p.N],
-			Want: fmt.Sprintf("%d, the number of values", len(p.Col))}
+		return fault.Shape("end of the last row", p.Start[p.N], "%d, the number of values", len(p.Col))
 	}
 	return nil
 }
@@ -92,12 +88,11 @@ func (p *CSR) validateRow(i int) error {
 	col, val := p.Row(i)
 	for k, c := range col {
 		if c < 0 || int(c) >= p.D {
-			return &fault.DataError{Row: i, Column: strconv.Itoa(int(c)),
-				Err: fmt.Errorf("column is out of range: want 0 to %d", p.D-1)}
+			return fault.Cell(i, strconv.Itoa(int(c)), "column is out of range: want 0 to %d", p.D-1)
 		}
 		if k > 0 && c <= col[k-1] {
-			return &fault.DataError{Row: i, Column: strconv.Itoa(int(c)),
-				Err: fmt.Errorf("column follows %d: want strictly ascending columns", col[k-1])}
+			return fault.Cell(i, strconv.Itoa(int(c)),
+				"column follows %d: want strictly ascending columns", col[k-1])
 		}
 		if math.IsNaN(val[k]) || math.IsInf(val[k], 0) {
 			return badValue(i, int(c), val[k])
@@ -169,9 +164,8 @@ func (p *Sequences) Validate() error {
 	for i := range p.Len() {
 		bad := func(c byte) bool { return !known[c] }
 		if at := slices.IndexFunc(p.Row(i), bad); at >= 0 {
-			return &fault.DataError{Row: i,
-				Err: fmt.Errorf("letter %q at position %d is not in the alphabet: want one of %s, or %q",
-					p.Row(i)[at], at, p.Alphabet, Gap)}
+			return fault.Row(i, "letter %q at position %d is not in the alphabet: want one of %s, or %q",
+				p.Row(i)[at], at, p.Alphabet, Gap)
 		}
 	}
 	return nil
@@ -180,18 +174,17 @@ func (p *Sequences) Validate() error {
 func (p *Sequences) validateFrame() error {
 	switch {
 	case len(p.Start) == 0:
-		return &fault.ShapeError{What: "number of sequence starts", Got: 0,
-			Want: "one more than the number of sequences"}
+		return fault.Shape("number of sequence starts", 0, "one more than the number of sequences")
 	case p.Start[0] != 0:
-		return &fault.ShapeError{What: "start of sequence 0", Got: p.Start[0], Want: "0"}
+		return fault.Shape("start of sequence 0", p.Start[0], "0")
 	case p.Start[p.Len()] != len(p.Letters):
-		return &fault.ShapeError{What: "end of the last sequence", Got: p.Start[p.Len()],
-			Want: fmt.Sprintf("%d, the number of letters", len(p.Letters))}
+		return fault.Shape("end of the last sequence", p.Start[p.Len()],
+			"%d, the number of letters", len(p.Letters))
 	}
 	for i := range p.Len() {
 		if p.Start[i+1] < p.Start[i] || p.Start[i+1] > len(p.Letters) {
-			return &fault.ShapeError{What: fmt.Sprintf("end of sequence %d", i), Got: p.Start[i+1],
-				Want: fmt.Sprintf("a position from %d to %d", p.Start[i], len(p.Letters))}
+			return fault.Shape(fmt.Sprintf("end of sequence %d", i), p.Start[i+1],
+				"a position from %d to %d", p.Start[i], len(p.Letters))
 		}
 	}
 	return nil
@@ -280,18 +273,28 @@ func (p *Mixed) Select(rows []int) Points {
 		c := &p.Columns[j]
 		out.Columns[j] = Column{Name: c.Name, Levels: c.Levels}
 		if c.IsText() {
-			out.Columns[j].Codes = picked(c.Codes, rows)
+			out.Columns[j].Codes = Pick(c.Codes, rows)
 		} else {
-			out.Columns[j].Numbers = picked(c.Numbers, rows)
+			out.Columns[j].Numbers = Pick(c.Numbers, rows)
 		}
 	}
 	return out
 }
 
-func picked[T any](values []T, rows []int) []T {
+// Pick returns the values of some rows.
+func Pick[T any](values []T, rows []int) []T {
 	out := make([]T, len(rows))
 	for k, r := range rows {
 		out[k] = values[r]
+	}
+	return out
+}
+
+// UpTo returns the numbers of n rows: 0, 1, …, n-1.
+func UpTo(n int) []int {
+	out := make([]int, max(0, n))
+	for i := range out {
+		out[i] = i
 	}
 	return out
 }
@@ -311,20 +314,17 @@ func (p *Mixed) Validate() error {
 	for j := range p.Columns {
 		c := &p.Columns[j]
 		if got := len(c.Codes) + len(c.Numbers); got != p.N || c.Codes != nil && c.Numbers != nil {
-			return &fault.DataError{Row: -1, Column: c.Name,
-				Err: fmt.Errorf("the column has %d numbers and %d texts: want %d of one of them",
-					len(c.Numbers), len(c.Codes), p.N)}
+			return fault.Cell(-1, c.Name, "the column has %d numbers and %d texts: want %d of one of them",
+				len(c.Numbers), len(c.Codes), p.N)
 		}
 		for i, v := range c.Numbers {
 			if math.IsInf(v, 0) {
-				return &fault.DataError{Row: i, Column: c.Name,
-					Err: fmt.Errorf("value is %v: want a finite number, or NaN for a missing one", v)}
+				return fault.Cell(i, c.Name, "value is %v: want a finite number, or NaN for a missing one", v)
 			}
 		}
 		for i, code := range c.Codes {
 			if code < -1 || int(code) >= len(c.Levels) {
-				return &fault.DataError{Row: i, Column: c.Name,
-					Err: fmt.Errorf("code %d has no text: want -1 to %d", code, len(c.Levels)-1)}
+				return fault.Cell(i, c.Name, "code %d has no text: want -1 to %d", code, len(c.Levels)-1)
 			}
 		}
 	}
@@ -337,12 +337,10 @@ func (p *Mixed) Dense() (*Dense, error) {
 	for j := range p.Columns {
 		c := &p.Columns[j]
 		if c.IsText() {
-			return nil, &fault.DataError{Row: -1, Column: c.Name,
-				Err: errors.New("the column has texts: want numbers")}
+			return nil, fault.Cell(-1, c.Name, "the column has texts: want numbers")
 		}
 		if i := slices.IndexFunc(c.Numbers, math.IsNaN); i >= 0 {
-			return nil, &fault.DataError{Row: i, Column: c.Name,
-				Err: errors.New("the cell is empty: want a number")}
+			return nil, fault.Cell(i, c.Name, "the cell is empty: want a number")
 		}
 	}
 	const side = 32 // rows and columns of a square, which stays in the cache

@@ -83,18 +83,17 @@ func CheckFinite(data []float64, d, first int) error {
 }
 
 func badValue(row, col int, v float64) error {
-	return &fault.DataError{Row: row, Column: strconv.Itoa(col),
-		Err: fmt.Errorf("value is %v: want a finite number", v)}
+	return fault.Cell(row, strconv.Itoa(col), "value is %v: want a finite number", v)
 }
 
 // checkLength returns a ShapeError unless n, d >= 0 and got == n*d.
 func checkLength(what string, got, n, d int) error {
 	if n < 0 || d < 0 {
-		return &fault.ShapeError{What: "smaller dimension of points", Got: min(n, d), Want: "0 or more"}
+		return fault.Shape("smaller dimension of points", min(n, d), "0 or more")
 	}
 	// The comparison by division avoids an overflow of n*d.
 	if fits := n == 0 || d == 0; fits && got != 0 || !fits && (got%d != 0 || got/d != n) {
-		return &fault.ShapeError{What: "number of " + what, Got: got, Want: fmt.Sprintf("%d x %d", n, d)}
+		return fault.Shape("number of "+what, got, "%d x %d", n, d)
 	}
 	return nil
 }
@@ -215,9 +214,8 @@ func Narrow(x *Dense) (*Single, error) {
 	for k, v := range x.Data {
 		w := float32(v)
 		if w-w != 0 {
-			return nil, &fault.DataError{Row: k / x.D, Column: strconv.Itoa(k % x.D),
-				Err: fmt.Errorf("value is %g, beyond single precision: want at most %.2g; standardize the "+
-					"data", v, math.MaxFloat32)}
+			return nil, fault.Cell(k/x.D, strconv.Itoa(k%x.D), "value is %g, beyond single precision: "+
+				"want at most %.2g; standardize the data", v, math.MaxFloat32)
 		}
 		out.Data[k] = w
 	}

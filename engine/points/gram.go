@@ -61,9 +61,8 @@ func (p *Gram) readDiagonal() error {
 	p.Diagonal = make([]float64, p.N)
 	for i, r := range p.Reference {
 		if r < 0 {
-			return &fault.DataError{Row: i,
-				Err: fmt.Errorf("the object is not one of the %d reference objects, so the matrix does not "+
-					"contain its inner product with itself: want the diagonal given", p.M)}
+			return fault.Row(i, "the object is not one of the %d reference objects, so the matrix does not "+
+				"contain its inner product with itself: want the diagonal given", p.M)
 		}
 		p.Diagonal[i] = p.Data[i*p.M+r]
 	}
@@ -114,8 +113,7 @@ func (p *Gram) Validate() error {
 		return asData(err)
 	}
 	if len(p.Diagonal) != p.N {
-		return asData(&fault.ShapeError{What: "length of the diagonal", Got: len(p.Diagonal),
-			Want: fmt.Sprintf("%d, one for each object", p.N)})
+		return asData(fault.Shape("length of the diagonal", len(p.Diagonal), "%d, one for each object", p.N))
 	}
 	if err := p.checkReference(); err != nil {
 		return asData(err)
@@ -177,13 +175,12 @@ func SinglePrecision(values []float64) bool {
 
 func (p *Gram) checkReference() error {
 	if len(p.Reference) != p.N {
-		return &fault.ShapeError{What: "number of references", Got: len(p.Reference),
-			Want: fmt.Sprintf("%d, one for each object", p.N)}
+		return fault.Shape("number of references", len(p.Reference), "%d, one for each object", p.N)
 	}
 	for i, r := range p.Reference {
 		if r < -1 || r >= p.M {
-			return &fault.ShapeError{What: fmt.Sprintf("reference of object %d", i), Got: r,
-				Want: fmt.Sprintf("a column from 0 to %d, or -1", p.M-1)}
+			return fault.Shape(fmt.Sprintf("reference of object %d", i), r,
+				"a column from 0 to %d, or -1", p.M-1)
 		}
 	}
 	return nil
@@ -192,14 +189,12 @@ func (p *Gram) checkReference() error {
 func (p *Gram) checkDiagonal(slack float64) error {
 	for i, v := range p.Diagonal {
 		if math.IsNaN(v) || math.IsInf(v, 0) || v < -slack {
-			return &fault.DataError{Row: i, Column: "diagonal",
-				Err: fmt.Errorf("inner product of the object with itself is %v: want a finite number >= 0",
-					v)}
+			return fault.Cell(i, "diagonal",
+				"inner product of the object with itself is %v: want a finite number >= 0", v)
 		}
 		if r := p.Reference[i]; r >= 0 && math.Abs(p.Data[i*p.M+r]-v) > slack {
-			return &fault.DataError{Row: i, Column: "diagonal",
-				Err: fmt.Errorf("inner product of the object with itself is %v, but %v in column %d of the "+
-					"matrix: want them equal", v, p.Data[i*p.M+r], r)}
+			return fault.Cell(i, "diagonal", "inner product of the object with itself is %v, but %v in "+
+				"column %d of the matrix: want them equal", v, p.Data[i*p.M+r], r)
 		}
 	}
 	return nil
@@ -229,9 +224,8 @@ func (p *Gram) checkSymmetricBlock(i0, i1, j0, j1 int, slack float64) error {
 		for j := j0; j < min(j1, i); j++ {
 			a, b := p.Data[i*p.M+j], p.Data[j*p.M+i]
 			if math.Abs(a-b) > slack {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j),
-					Err: fmt.Errorf("entry is %v, but %v at row %d, column %d: want a symmetric matrix", a, b,
-						j, i)}
+				return fault.Cell(i, strconv.Itoa(j),
+					"entry is %v, but %v at row %d, column %d: want a symmetric matrix", a, b, j, i)
 			}
 		}
 	}

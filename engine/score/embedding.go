@@ -22,21 +22,17 @@ type embedding struct {
 func newEmbedding[T comparable](x []float64, n, d int, labels []T) (*embedding, error) {
 	switch {
 	case n < 2 || n > math.MaxInt32:
-		return nil, &fault.ShapeError{What: "number of points", Got: n,
-			Want: "2 to 2^31 - 1, as the score is over pairs"}
+		return nil, fault.Shape("number of points", n, "2 to 2^31 - 1, as the score is over pairs")
 	case d < 1:
-		return nil, &fault.ShapeError{What: "number of coordinates", Got: d, Want: "at least 1"}
+		return nil, fault.Shape("number of coordinates", d, "at least 1")
 	case len(x)/d != n || len(x)%d != 0:
-		return nil, &fault.ShapeError{What: "number of values", Got: len(x),
-			Want: fmt.Sprintf("%d x %d", n, d)}
+		return nil, fault.Shape("number of values", len(x), "%d x %d", n, d)
 	case len(labels) != n:
-		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels),
-			Want: fmt.Sprintf("%d, one for each point", n)}
+		return nil, fault.Shape("number of labels", len(labels), "%d, one for each point", n)
 	}
 	for k, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, &fault.DataError{Row: k / d, Column: strconv.Itoa(k % d),
-				Err: fmt.Errorf("value is %v: want a finite number", v)}
+			return nil, fault.Cell(k/d, strconv.Itoa(k%d), "value is %v: want a finite number", v)
 		}
 	}
 	e := &embedding{x: x, n: n, d: d}
@@ -256,8 +252,7 @@ func RecallAtK[T comparable](x []float64, n, d int, labels []T, k ...int) ([]flo
 func (e *embedding) checkK(k []int) error {
 	for _, v := range k {
 		if v < 1 || v >= e.n {
-			return &fault.ParamError{Param: "k", Value: v,
-				Want: fmt.Sprintf("1 to %d, the number of other points", e.n-1)}
+			return fault.Param("k", v, "1 to %d, the number of other points", e.n-1)
 		}
 	}
 	return nil
@@ -330,13 +325,12 @@ func neighborAccuracy(ranks []int, n int) float64 {
 // *fault.DataError. Cost: O(n log n).
 func AUC(scores []float64, positive []bool) (float64, error) {
 	if len(scores) != len(positive) {
-		return 0, &fault.ShapeError{What: "number of scores", Got: len(scores),
-			Want: fmt.Sprintf("%d, the number of classes", len(positive))}
+		return 0, fault.Shape("number of scores", len(scores), "%d, the number of classes", len(positive))
 	}
 	var yes, no []float64
 	for i, s := range scores {
 		if math.IsNaN(s) {
-			return 0, &fault.DataError{Row: i, Err: fmt.Errorf("score is NaN: want a number")}
+			return 0, fault.Row(i, "score is NaN: want a number")
 		}
 		if positive[i] {
 			yes = append(yes, s)

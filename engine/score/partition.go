@@ -1,7 +1,6 @@
 package score
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -20,7 +19,7 @@ func fewest(named bool) int {
 }
 
 func errUnlabeled(n int) error {
-	return &fault.ShapeError{What: "number of rows with a true label", Got: n, Want: "at least 2"}
+	return fault.Shape("number of rows with a true label", n, "at least 2")
 }
 
 // partitions computes the scores of predicted labels.
@@ -83,8 +82,7 @@ func (p pairs) total() uint64 { return p.both + p.classOnly + p.clustOnly + p.ne
 // pairs returns the counts; it requires n >= 2, as otherwise there are no pairs.
 func (t *contingency) pairs() (pairs, error) {
 	if t.n < 2 {
-		return pairs{}, &fault.ShapeError{What: "number of objects", Got: int(t.n),
-			Want: "at least 2, as the score is over pairs"}
+		return pairs{}, fault.Shape("number of objects", int(t.n), "at least 2, as the score is over pairs")
 	}
 	var p pairs
 	var sameClass, sameCluster uint64 // each sum is below n^2/2 < 2^63
@@ -362,9 +360,8 @@ func ClusterAccuracy[A, B comparable](truth []A, predicted []B) (float64, error)
 
 func (t *contingency) clusterAccuracy() (float64, error) {
 	if len(t.classes)*len(t.cluster) > maxCells {
-		return 0, &fault.ShapeError{What: "number of classes times clusters",
-			Got:  len(t.classes) * len(t.cluster),
-			Want: fmt.Sprintf("at most %d to match them one to one", maxCells)}
+		return 0, fault.Shape("number of classes times clusters", len(t.classes)*len(t.cluster),
+			"at most %d to match them one to one", maxCells)
 	}
 	table, rows, columns := t.dense()
 	return float64(assign(table, rows, columns)) / float64(t.n), nil

@@ -524,7 +524,8 @@ func TestTableIsAll(t *testing.T) {
 		}
 		if err == nil {
 			scored++
-			direct, err := Accuracy(pick(truth, labeled(truth)), pick(predicted, labeled(truth)))
+			rows := labeled(truth)
+			direct, err := Accuracy(pick(truth, rows), pick(predicted, rows))
 			if err != nil || got.Accuracy != nil && *got.Accuracy != direct || named &&
 				(got.Accuracy == nil ||
 					got.Numbered) {

@@ -243,8 +243,8 @@ type Table struct {
 // label like any other. Lengths that differ, and more rows than 2^32 - 1, are a *fault.ShapeError.
 func (t *Table) Add(truth, predicted []string) error {
 	if len(predicted) != len(truth) {
-		return &fault.ShapeError{What: "number of predicted labels", Got: len(predicted),
-			Want: fmt.Sprintf("%d, as many as true labels", len(truth))}
+		return fault.Shape("number of predicted labels", len(predicted),
+			"%d, as many as true labels", len(truth))
 	}
 	if err := t.checkRoom(len(truth)); err != nil {
 		return err
@@ -259,7 +259,7 @@ func (t *Table) Add(truth, predicted []string) error {
 // *fault.ParamError.
 func (t *Table) AddCount(truth, predicted string, rows int) error {
 	if rows < 0 {
-		return &fault.ParamError{Param: "rows", Value: rows, Want: "a number >= 0"}
+		return fault.Param("rows", rows, "a number >= 0")
 	}
 	if err := t.checkRoom(rows); err != nil || rows == 0 {
 		return err
@@ -271,7 +271,7 @@ func (t *Table) AddCount(truth, predicted string, rows int) error {
 // checkRoom refuses rows whose number of pairs would need more than 64 bits.
 func (t *Table) checkRoom(rows int) error {
 	if n := t.labels.table.n + uint64(rows); n > math.MaxUint32 {
-		return &fault.ShapeError{What: "number of labels", Got: int(n), Want: "at most 2^32 - 1"}
+		return fault.Shape("number of labels", int(n), "at most 2^32 - 1")
 	}
 	return nil
 }
@@ -401,14 +401,13 @@ func number[T comparable](labels []T) (of []int32, size []uint64) {
 
 func sameLength(truth, predicted int) error {
 	if truth > math.MaxInt32 {
-		return &fault.ShapeError{What: "number of labels", Got: truth, Want: "at most 2^31 - 1"}
+		return fault.Shape("number of labels", truth, "at most 2^31 - 1")
 	}
 	if truth == 0 {
-		return &fault.ShapeError{What: "number of true labels", Got: 0, Want: "at least 1"}
+		return fault.Shape("number of true labels", 0, "at least 1")
 	}
 	if predicted != truth {
-		return &fault.ShapeError{What: "number of predicted labels", Got: predicted,
-			Want: fmt.Sprintf("%d, the number of true labels", truth)}
+		return fault.Shape("number of predicted labels", predicted, "%d, the number of true labels", truth)
 	}
 	return nil
 }

@@ -28,6 +28,15 @@ func (m *Matrix) At(i, j int) float64 {
 	return 0
 }
 
+// Begins turns the lengths of rows, that of row i in start[i+1], into the places at which the rows
+// begin in one list. It returns a copy without the end, to count up while rows are filled.
+func Begins(start []int) (next []int) {
+	for i := 1; i < len(start); i++ {
+		start[i] += start[i-1]
+	}
+	return slices.Clone(start[:max(0, len(start)-1)])
+}
+
 // Count returns the number of stored elements.
 func (m *Matrix) Count() int { return len(m.Col) }
 

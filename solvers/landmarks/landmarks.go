@@ -59,23 +59,19 @@ func Select(ctx context.Context, eng *engine.Engine, rule string, src Source, m 
 	seed uint64) ([]int, error) {
 	n := src.Len()
 	if m < 0 || m > n {
-		return nil, &fault.ParamError{Param: "landmarks", Value: m,
-			Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
+		return nil, fault.Param("landmarks", m, "a number from 0 to %d, the number of points", n)
 	}
 	if len(given) > m {
-		return nil, &fault.ParamError{Param: "landmarks", Value: m,
-			Want: fmt.Sprintf("at least %d, as so many are given", len(given))}
+		return nil, fault.Param("landmarks", m, "at least %d, as so many are given", len(given))
 	}
 	c := &choice{eng: eng, src: src, m: m, taken: make([]bool, n),
 		rng: rand.New(rand.NewPCG(seed, 0x6c616e646d61726b))}
 	for place, i := range given {
 		switch {
 		case i < 0 || i >= n:
-			return nil, &fault.DataError{Row: place,
-				Err: fmt.Errorf("landmark %d does not exist: want 0 to %d", i, n-1)}
+			return nil, fault.Row(place, "landmark %d does not exist: want 0 to %d", i, n-1)
 		case c.taken[i]:
-			return nil, &fault.DataError{Row: place,
-				Err: fmt.Errorf("landmark %d comes twice: want different points", i)}
+			return nil, fault.Row(place, "landmark %d comes twice: want different points", i)
 		}
 		c.take(i)
 	}
@@ -217,10 +213,7 @@ func Scores(ctx context.Context, eng *engine.Engine, src Source, m int, seed uin
 	if err != nil {
 		return nil, err
 	}
-	trace := 0.0
-	for _, v := range scores {
-		trace += v
-	}
+	trace := blas.Sum(scores)
 	if !(trace > 0) || s == 0 {
 		clear(scores)
 		return scores, nil
@@ -236,9 +229,7 @@ func Scores(ctx context.Context, eng *engine.Engine, src Source, m int, seed uin
 	if err := gather(ctx, eng, src, sample, factor); err != nil {
 		return nil, err
 	}
-	for i := range s {
-		factor.Set(i, i, factor.At(i, i)+r*float64(s)/float64(n))
-	}
+	factor.Shift(r * float64(s) / float64(n))
 	if err := eng.Cholesky(ctx, factor); err != nil {
 		return nil, err
 	}
@@ -365,10 +356,7 @@ func farthest(distance []float64) int {
 
 // draw returns a point with probability proportional to weight, or -1 if no weight is positive.
 func (c *choice) draw(weight []float64) int {
-	total := 0.0
-	for _, w := range weight {
-		total += w
-	}
+	total := blas.Sum(weight)
 	if !(total > 0) {
 		return -1
 	}

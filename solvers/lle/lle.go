@@ -33,10 +33,10 @@ const DefaultRegularization = 1e-3
 // depend only on its own Gram matrix.
 func Weights(ctx context.Context, eng *engine.Engine, n, k int, gram Gram, r float64) (blas.Matrix, error) {
 	if k < 1 {
-		return blas.Matrix{}, &fault.ParamError{Param: "neighbors", Value: k, Want: "a number >= 1"}
+		return blas.Matrix{}, fault.Param("neighbors", k, "a number >= 1")
 	}
 	if !(r >= 0) || math.IsInf(r, 1) {
-		return blas.Matrix{}, &fault.ParamError{Param: "regularization", Value: r, Want: "a number >= 0"}
+		return blas.Matrix{}, fault.Param("regularization", r, "a number >= 0")
 	}
 	if err := eng.Check(fmt.Sprintf("%d weights of %d points", k, n), engine.MatrixBytes(n, k),
 		"use fewer neighbors or raise the memory limit"); err != nil {
@@ -87,9 +87,8 @@ func (b *batch) solve(dst blas.Matrix, i0 int) error {
 			sum += row[a]
 		}
 		if !(sum > 0) || math.IsInf(sum, 1) {
-			return &fault.DataError{Row: i0 + l,
-				Err: fmt.Errorf("the Gram matrix of the %d neighbors is not positive definite: want a "+
-					"larger regularization or fewer neighbors", b.k)}
+			return fault.Row(i0+l, "the Gram matrix of the %d neighbors is not positive definite: want a "+
+				"larger regularization or fewer neighbors", b.k)
 		}
 		for a := range row {
 			row[a] /= sum

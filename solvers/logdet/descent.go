@@ -248,10 +248,7 @@ func (d *descent) sum(f func(lo, hi int) float64) (total float64, err error) {
 	n, block := len(d.constraints), taskRows(len(d.constraints), d.a.Rows)
 	parts := make([]float64, (n+block-1)/block)
 	err = d.each(n, func(lo, hi int) { parts[lo/block] = f(lo, hi) })
-	for _, v := range parts {
-		total += v
-	}
-	return total, err
+	return blas.Sum(parts), err
 }
 
 // timesLower writes Y L to out, for a triangular L with zeros above the diagonal, in panels of
@@ -358,9 +355,7 @@ func (d *descent) gradient() (blas.Matrix, error) {
 	if err := d.add(g, d.slopes); err != nil {
 		return g, err
 	}
-	for i := range g.Rows {
-		g.Set(i, i, g.At(i, i)-1)
-	}
+	g.Shift(-1)
 	d.eng.Mirror(g)
 	return g, nil
 }
@@ -414,12 +409,9 @@ func (d *descent) curve(x blas.Matrix) (blas.Matrix, error) {
 
 // inner returns the inner product of two symmetric matrices, both triangles.
 func inner(eng *engine.Engine, a, b blas.Matrix) float64 {
-	sums, sum, t := make([]float64, a.Rows), 0.0, eng.Backend().Kernels()
+	sums, t := make([]float64, a.Rows), eng.Backend().Kernels()
 	eachRow(eng, a, func(i int) { sums[i] = t.Dot(a.Row(i), b.Row(i)) })
-	for _, v := range sums {
-		sum += v
-	}
-	return sum
+	return blas.Sum(sums)
 }
 
 // eachRow calls f for the rows of a matrix, on all workers if it is large.
@@ -502,9 +494,7 @@ func (d *descent) dual() (a blas.Matrix, det float64, err error) {
 		return a, 0, err
 	}
 	s := d.eng.NewMatrix(n, n)
-	for i := range n {
-		s.Set(i, i, 1)
-	}
+	s.Shift(1)
 	if err := d.add(s, d.slopes); err != nil {
 		return a, 0, err
 	}

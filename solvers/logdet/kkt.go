@@ -36,9 +36,7 @@ func (r *Result) CheckRows(eng *engine.Engine, g blas.Matrix, constraints []Cons
 	// A (I + sum of the signed multipliers' matrices) = I
 	product := eng.Clone(r.A)
 	backend.Gemm(true, false, 1, image, w, 1, product)
-	for i := range n {
-		product.Set(i, i, product.At(i, i)-1)
-	}
+	product.Shift(-1)
 	out.Stationarity = largest(product)
 	return out
 }

@@ -170,15 +170,13 @@ type state struct {
 
 func newState(points int, constraints []Constraint, o Options) (*state, error) {
 	if !(o.Gamma > 0) {
-		return nil, &fault.ParamError{Param: "gamma", Value: o.Gamma,
-			Want: "a number > 0 (+Inf for bounds that do not give way)"}
+		return nil, fault.Param("gamma", o.Gamma, "a number > 0 (+Inf for bounds that do not give way)")
 	}
 	if !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 1) {
-		return nil, &fault.ParamError{Param: "tolerance", Value: o.Tolerance,
-			Want: "a finite number >= 0 (0 for 1e-3)"}
+		return nil, fault.Param("tolerance", o.Tolerance, "a finite number >= 0 (0 for 1e-3)")
 	}
 	if o.MaxSweeps < 0 {
-		return nil, &fault.ParamError{Param: "sweeps", Value: o.MaxSweeps, Want: "a number >= 0 (0 for 1000)"}
+		return nil, fault.Param("sweeps", o.MaxSweeps, "a number >= 0 (0 for 1000)")
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-3
@@ -430,8 +428,7 @@ func factor(a, far, near, cross float64) float64 {
 func (s *state) takeStart() error {
 	start, count := s.o.Start, len(s.constraints)
 	if len(start.Multipliers) != count {
-		return &fault.ShapeError{What: "constraints", Got: count,
-			Want: fmt.Sprintf("%d, those of the start", len(start.Multipliers))}
+		return fault.Shape("constraints", count, "%d, those of the start", len(start.Multipliers))
 	}
 	s.Multipliers = append([]float64(nil), start.Multipliers...)
 	s.Bounds = append([]float64(nil), start.Bounds...)
@@ -442,8 +439,7 @@ func (s *state) takeStart() error {
 		}
 	}
 	if len(s.Bounds) != count {
-		return &fault.ShapeError{What: "bounds of the start", Got: len(s.Bounds),
-			Want: fmt.Sprintf("%d, one for each constraint", count)}
+		return fault.Shape("bounds of the start", len(s.Bounds), "%d, one for each constraint", count)
 	}
 	for k, m := range s.Multipliers {
 		if b := s.Bounds[k]; !(m >= 0) || math.IsInf(m, 1) || !(b > 0) || math.IsInf(b, 1) {
@@ -456,7 +452,7 @@ func (s *state) takeStart() error {
 
 // unfit returns the error of an invalid multiplier of the start.
 func unfit(k int, err error) error {
-	return &fault.DataError{Row: k, Err: fmt.Errorf("start: %w", err)}
+	return fault.Row(k, "start: %w", err)
 }
 
 // replay computes the matrix of the multipliers. It first applies the terms that add to the

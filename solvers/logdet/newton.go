@@ -136,9 +136,7 @@ func (a *ascent) value(l []float64) float64 {
 		b.Syrk(true, sign, a.weighted(l, sign), beta, a.s)
 		beta = 1
 	}
-	for i := range a.s.Rows {
-		a.s.Set(i, i, 1+a.s.At(i, i))
-	}
+	a.s.Shift(1)
 	if err := b.Cholesky(a.s); err != nil {
 		return math.Inf(-1)
 	}

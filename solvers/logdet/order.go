@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // arrange sorts the constraints by their kind and the distance of their points under the prior,
@@ -42,21 +43,13 @@ func (s *state) arrange(eng *engine.Engine, apart func(i, j int) float64, far []
 		x, y := rest(a), rest(b)
 		return cmp.Or(slices.Compare(x[:], y[:]), a-b)
 	})
-	s.constraints, s.inverse = pick(s.constraints, s.place), pick(s.inverse, s.place)
-	s.Multipliers, s.Bounds = pick(s.Multipliers, s.place), pick(s.Bounds, s.place)
+	s.constraints, s.inverse = points.Pick(s.constraints, s.place), points.Pick(s.inverse, s.place)
+	s.Multipliers, s.Bounds = points.Pick(s.Multipliers, s.place), points.Pick(s.Bounds, s.place)
 	return nil
 }
 
 // rounded returns the bits of v rounded to single precision, with the range of double precision.
 func rounded(v float64) uint64 { return (math.Float64bits(v) + 1<<28) >> 29 }
-
-func pick[T any](list []T, at []int) []T {
-	out := make([]T, len(at))
-	for k, place := range at {
-		out[k] = list[place]
-	}
-	return out
-}
 
 // restore undoes arrange, for the result.
 func (s *state) restore() {
@@ -65,6 +58,6 @@ func (s *state) restore() {
 	for k, place := range s.place {
 		s.Multipliers[place], s.Bounds[place] = multipliers[k], bounds[k]
 	}
-	s.Skipped = pick(s.place, s.Skipped)
+	s.Skipped = points.Pick(s.place, s.Skipped)
 	slices.Sort(s.Skipped)
 }

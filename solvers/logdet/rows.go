@@ -74,12 +74,9 @@ const crossover = 192
 func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	t := eng.Backend().Kernels()
 	f := &rows{state: s, eng: eng, g: g}
-	squares, total := make([]float64, g.Rows), 0.0
+	squares := make([]float64, g.Rows)
 	each(eng, g.Rows, func(i int) { squares[i] = t.Dot(g.Row(i), g.Row(i)) })
-	for _, v := range squares {
-		total += v
-	}
-	s.nothing = 1e-14 * total / math.Max(1, float64(g.Rows))
+	s.nothing = 1e-14 * blas.Sum(squares) / math.Max(1, float64(g.Rows))
 	err := s.arrange(eng, func(i, j int) float64 { return t.SquaredDistance(g.Row(i), g.Row(j)) }, squares)
 	if err != nil {
 		return nil, err
@@ -104,11 +101,7 @@ func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 func (f *rows) order() int { return f.w.Cols }
 
 func (f *rows) reset() {
-	one := blas.NewMatrix(f.w.Cols, f.w.Cols)
-	for i := range one.Rows {
-		one.Set(i, i, 1)
-	}
-	f.set(one)
+	f.set(blas.Identity(f.w.Cols))
 }
 
 func (f *rows) factor(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
@@ -166,9 +159,7 @@ func newQuadratic(eng *engine.Engine, w blas.Matrix) quadratic {
 	if r >= crossover {
 		m := &lower{backlog: newBacklog(eng, eng.NewMatrix(r, r)), w: w,
 			products: eng.NewMatrix(mostAhead, r)}
-		for i := range r {
-			m.a.Set(i, i, 1)
-		}
+		m.a.Shift(1)
 		return m
 	}
 	m := &whole{t: eng.Backend().Kernels(), w: w, a: make([]float64, r*w.Stride), start: []int{0, r},
@@ -304,11 +295,7 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints 
 		f.prior = eng.Clone(k)
 	}
 	s.learned, s.t, s.q, s.q2 = f, eng.Backend().Kernels(), make([]float64, n), make([]float64, n)
-	total := 0.0
-	for i := range n {
-		total += k.At(i, i)
-	}
-	s.nothing = 1e-14 * total / math.Max(1, float64(n))
+	s.nothing = 1e-14 * k.Trace() / math.Max(1, float64(n))
 	return s.solve(ctx, eng)
 }
 

@@ -103,17 +103,14 @@ func (o *EigenOptions) check(n, k int) error {
 		}
 		return &fault.ParamError{Param: "number of eigenvalues", Value: k, Want: want}
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 1):
-		return &fault.ParamError{Param: "tolerance of eigenvectors", Value: o.Tolerance,
-			Want: "a number >= 0 (0 for 1e-10)"}
+		return fault.Param("tolerance of eigenvectors", o.Tolerance, "a number >= 0 (0 for 1e-10)")
 	case o.Products < 0:
-		return &fault.ParamError{Param: "products of an eigenvalue search", Value: o.Products,
-			Want: "a number >= 0 (0 for a bound that suffices)"}
+		return fault.Param("products of an eigenvalue search", o.Products,
+			"a number >= 0 (0 for a bound that suffices)")
 	case o.Start.Rows > 0 && o.Start.Cols != n:
-		return &fault.ShapeError{What: "length of vectors to start with", Got: o.Start.Cols,
-			Want: fmt.Sprintf("%d, the order of the matrix", n)}
+		return fault.Shape("length of vectors to start with", o.Start.Cols, "%d, the order of the matrix", n)
 	case o.Null.Rows > 0 && o.Null.Cols != n:
-		return &fault.ShapeError{What: "length of known eigenvectors", Got: o.Null.Cols,
-			Want: fmt.Sprintf("%d, the order of the matrix", n)}
+		return fault.Shape("length of known eigenvectors", o.Null.Cols, "%d, the order of the matrix", n)
 	}
 	return nil
 }
@@ -272,9 +269,7 @@ func (s *search) decompose() (*Eigenpairs, error) {
 	defer s.eng.PutMatrix(id)
 	defer s.eng.PutMatrix(full)
 	clear(id.Data)
-	for i := range n {
-		id.Set(i, i, 1)
-	}
+	id.Shift(1)
 	if err := s.a.Multiply(s.ctx, s.eng, full, id); err != nil {
 		return nil, err
 	}

@@ -27,8 +27,7 @@ func LaplacianEigenpairs(ctx context.Context, eng *engine.Engine, adjacency *spa
 	r int, o EigenOptions) (*Eigenpairs, error) {
 	n := adjacency.Rows
 	if r < 0 || r > n {
-		return nil, &fault.ParamError{Param: "number of eigenvalues", Value: r,
-			Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
+		return nil, fault.Param("number of eigenvalues", r, "a number from 0 to %d, the number of points", n)
 	}
 	l, err := graph.Laplacian(adjacency, normalized)
 	if err != nil {

@@ -120,11 +120,7 @@ type growing struct {
 }
 
 func (f *growing) share() float64 {
-	sum := 0.0
-	for _, v := range f.rest {
-		sum += v
-	}
-	return sum / f.trace
+	return blas.Sum(f.rest) / f.trace
 }
 
 // grow adds up to count pivots, and reports whether there was one.

@@ -5,7 +5,6 @@ package operator
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strconv"
 
@@ -48,8 +47,7 @@ const denseWidth = 8
 // eps |a_ij|_max).
 func Dense(a blas.Matrix) (Operator, error) {
 	if a.Rows != a.Cols {
-		return nil, &fault.ShapeError{What: "columns of the matrix", Got: a.Cols,
-			Want: fmt.Sprintf("%d, as it has rows", a.Rows)}
+		return nil, fault.Shape("columns of the matrix", a.Cols, "%d, as it has rows", a.Rows)
 	}
 	largest := 0.0
 	for i := range a.Rows {
@@ -80,13 +78,12 @@ func Dense(a blas.Matrix) (Operator, error) {
 }
 
 func notFinite(i, j int, v float64) error {
-	return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("%v: want a finite number", v)}
+	return fault.Cell(i, strconv.Itoa(j), "%v: want a finite number", v)
 }
 
 func notSymmetric(i, j int, v, turned float64) error {
-	return &fault.DataError{Row: i, Column: strconv.Itoa(j),
-		Err: fmt.Errorf("%v, but %v in the other triangle, the largest difference: want a symmetric matrix",
-			v, turned)}
+	return fault.Cell(i, strconv.Itoa(j),
+		"%v, but %v in the other triangle, the largest difference: want a symmetric matrix", v, turned)
 }
 
 func (d dense) Order() int { return d.a.Rows }
@@ -125,8 +122,7 @@ type sparseMatrix struct{ m *sparse.Matrix }
 // Sparse returns the operator of a sparse matrix. Errors are those of [Dense].
 func Sparse(m *sparse.Matrix) (Operator, error) {
 	if m.Rows != m.Cols {
-		return nil, &fault.ShapeError{What: "columns of the matrix", Got: m.Cols,
-			Want: fmt.Sprintf("%d, as it has rows", m.Rows)}
+		return nil, fault.Shape("columns of the matrix", m.Cols, "%d, as it has rows", m.Rows)
 	}
 	largest, worst, place := 0.0, 0.0, [2]int{}
 	err := m.Across(func(i, j int, v, turned float64) error {

@@ -102,19 +102,16 @@ func (o *SolveOptions) fill(a Operator, b blas.Matrix) error {
 	n := a.Order()
 	switch {
 	case b.Rows != n:
-		return &fault.ShapeError{What: "rows of the right-hand sides", Got: b.Rows,
-			Want: fmt.Sprintf("%d, the order of the matrix", n)}
+		return fault.Shape("rows of the right-hand sides", b.Rows, "%d, the order of the matrix", n)
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 1):
-		return &fault.ParamError{Param: "tolerance of solutions", Value: o.Tolerance,
-			Want: "a number >= 0 (0 for 1e-10)"}
+		return fault.Param("tolerance of solutions", o.Tolerance, "a number >= 0 (0 for 1e-10)")
 	case o.Iterations < 0:
-		return &fault.ParamError{Param: "iterations", Value: o.Iterations, Want: "a number >= 0 (0 for 1000)"}
+		return fault.Param("iterations", o.Iterations, "a number >= 0 (0 for 1000)")
 	}
 	for i := range n {
 		for j, v := range b.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &fault.DataError{Row: i, Column: fmt.Sprint(j),
-					Err: fmt.Errorf("%v on the right-hand side: want a finite number", v)}
+				return fault.Cell(i, fmt.Sprint(j), "%v on the right-hand side: want a finite number", v)
 			}
 		}
 	}

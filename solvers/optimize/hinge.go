@@ -65,8 +65,8 @@ func MinimizeHinge(ctx context.Context, eng *engine.Engine, d blas.Matrix, c []f
 		if w := p.sparse(); p.objective(w) < best {
 			out.W, best = w, p.objective(w)
 		}
-		if u := p.feasible(); sum(u) > bound {
-			out.Dual, bound = u, sum(u)
+		if u := p.feasible(); blas.Sum(u) > bound {
+			out.Dual, bound = u, blas.Sum(u)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func newProgram(eng *engine.Engine, d blas.Matrix, c []float64, beta float64) *p
 	}
 	slack := p.slack(p.y[k+n:])
 	for i := range k {
-		p.y[i] = max(slack[i], beta, sum(c)*size/float64(k))
+		p.y[i] = max(slack[i], beta, blas.Sum(c)*size/float64(k))
 	}
 	return p
 }
@@ -129,7 +129,7 @@ func (p *program) slack(u []float64) []float64 {
 
 // objective returns f.
 func (p *program) objective(w []float64) float64 {
-	f := p.beta * sum(w)
+	f := p.beta * blas.Sum(w)
 	for t, v := range p.times(w) {
 		f += p.c[t] * max(0, 1+v)
 	}
@@ -139,7 +139,7 @@ func (p *program) objective(w []float64) float64 {
 // sparse returns the weights without those that vanish: those that are smaller, relative to all
 // weights, than their slack relative to beta.
 func (p *program) sparse() []float64 {
-	w, total := make([]float64, p.d.Cols), sum(p.x[:p.d.Cols])
+	w, total := make([]float64, p.d.Cols), blas.Sum(p.x[:p.d.Cols])
 	for i := range w {
 		if p.x[i]*p.beta > p.y[i]*total {
 			w[i] = p.x[i]
@@ -223,9 +223,7 @@ func (p *program) normal(ctx context.Context) (factor blas.Matrix, theta []float
 		h.Set(i, i, h.At(i, i)+p.y[i]/p.x[i])
 		most = max(most, h.At(i, i))
 	}
-	for i := range k { // for weights that are not unique
-		h.Set(i, i, h.At(i, i)+1e-14*most)
-	}
+	h.Shift(1e-14 * most) // for weights that are not unique
 	if err := p.eng.Cholesky(ctx, h); err != nil {
 		return blas.Matrix{}, nil, ctx.Err()
 	}
@@ -271,11 +269,4 @@ func longest(x, dx []float64, short float64) float64 {
 		}
 	}
 	return short * step
-}
-
-func sum(v []float64) (total float64) {
-	for _, a := range v {
-		total += a
-	}
-	return total
 }

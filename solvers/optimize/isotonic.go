@@ -1,7 +1,6 @@
 package optimize
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -49,8 +48,7 @@ func pooled(a, b block) block {
 
 func fit(y, w []float64, sign float64) ([]float64, error) {
 	if w != nil && len(w) != len(y) {
-		return nil, &fault.ShapeError{What: "weights", Got: len(w),
-			Want: fmt.Sprintf("%d, as there are values", len(y))}
+		return nil, fault.Shape("weights", len(w), "%d, as there are values", len(y))
 	}
 	blocks := make([]block, 0, len(y))
 	for i, v := range y {
@@ -60,10 +58,9 @@ func fit(y, w []float64, sign float64) ([]float64, error) {
 		}
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			return nil, &fault.DataError{Row: i, Err: fmt.Errorf("value %v: want a finite number", v)}
+			return nil, fault.Row(i, "value %v: want a finite number", v)
 		case !(b.weight > 0) || math.IsInf(b.weight, 0):
-			return nil, &fault.DataError{Row: i,
-				Err: fmt.Errorf("weight %v: want a finite number > 0", b.weight)}
+			return nil, fault.Row(i, "weight %v: want a finite number > 0", b.weight)
 		}
 		for len(blocks) > 0 && sign*blocks[len(blocks)-1].value > sign*b.value {
 			last := blocks[len(blocks)-1]

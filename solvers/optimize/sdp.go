@@ -69,13 +69,11 @@ func MinimizeSDP(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms [
 	o SDPOptions) (*SDPResult, error) {
 	n := a.Rows
 	if a.Cols != n {
-		return nil, &fault.ShapeError{What: "columns of the matrix", Got: a.Cols,
-			Want: fmt.Sprintf("%d, as it has rows", n)}
+		return nil, fault.Shape("columns of the matrix", a.Cols, "%d, as it has rows", n)
 	}
 	for k, t := range terms {
 		if t.I < 0 || t.J < 0 || t.I >= n || t.J >= n {
-			return nil, &fault.DataError{Row: k,
-				Err: fmt.Errorf("entry (%d, %d) does not exist: want numbers below %d", t.I, t.J, n)}
+			return nil, fault.Row(k, "entry (%d, %d) does not exist: want numbers below %d", t.I, t.J, n)
 		}
 	}
 	if err := eng.Check(fmt.Sprintf("semidefinite program of order %d with %d terms", n, len(terms)),
@@ -363,10 +361,7 @@ func (s *sdpSearch) gap() (objective, gap float64, err error) {
 
 // gapOf returns the duality gap for the dual variables d, or +Inf if they are not feasible.
 func (s *sdpSearch) gapOf(d []float64) (float64, error) {
-	gap, total := 0.0, 0.0
-	for i := range s.n {
-		total += s.z.At(i, i)
-	}
+	gap, total := 0.0, s.z.Trace()
 	for e, u := range s.terms {
 		gap += u.Loss.Gap(s.entry(u), d[e])
 	}
@@ -497,9 +492,7 @@ func (s *sdpSearch) newton(f blas.Matrix) (bool, error) {
 	defer s.eng.PutMatrix(l)
 	for damping := 1e-11 * scale; ; damping *= 100 {
 		l.CopyFrom(h)
-		for i := range size {
-			l.Set(i, i, l.At(i, i)+damping)
-		}
+		l.Shift(damping)
 		if err := s.eng.Cholesky(s.ctx, l); err == nil {
 			break
 		}

@@ -68,7 +68,7 @@ func (p *preconditioner) renew(x *space, h *history) (bool, error) {
 	s, first, last, edge := x.s, x.values[0], x.values[len(x.values)-1], x.values[x.s.d-1]
 	// For the first direction the steps converge as if A - l B had the condition (first - last) /
 	// (c - last), for the last wanted one (c - last) / (edge - last): c is between the two.
-	most := trace(s.a)
+	most := s.a.Trace()
 	above := max(math.Pow(first-last, 0.4)*math.Pow(edge-last, 0.6), least*most/float64(s.m))
 	for ; ; above *= 2 {
 		c := min(last+above, most)
@@ -92,7 +92,7 @@ func (p *preconditioner) begin(x *space) (bool, error) {
 	const share = 1e-3 // of the mean of the diagonal of B
 	s := x.s
 	s.eng.Copy(s.shifted, s.b)
-	for i, least := 0, share*trace(s.b)/float64(s.m); i < s.m; i++ {
+	for i, least := 0, share*s.b.Trace()/float64(s.m); i < s.m; i++ {
 		s.shifted.Set(i, i, s.b.At(i, i)+least)
 	}
 	err := factor(s, s.shifted)
@@ -205,9 +205,7 @@ func (s *search) nullSpace() (blas.Matrix, error) {
 	if norm > 0 {
 		work := s.shifted
 		work.CopyFrom(s.b)
-		for i := range s.m {
-			work.Set(i, i, work.At(i, i)-least)
-		}
+		work.Shift(-least)
 		if err := s.eng.Cholesky(s.ctx, work); err == nil || s.ctx.Err() != nil {
 			return blas.Matrix{}, s.ctx.Err()
 		}
@@ -234,7 +232,7 @@ func (s *search) unbounded(null blas.Matrix) (*Result, error) {
 	image, inside := blas.NewMatrix(k, s.m), blas.NewMatrix(k, k)
 	s.eng.Backend().Gemm(false, false, 1, null, s.a, 0, image)
 	s.eng.Backend().Gemm(false, true, 1, image, null, 0, inside)
-	if trace(inside) <= float64(s.m)*0x1p-52*trace(s.a) {
+	if inside.Trace() <= float64(s.m)*0x1p-52*s.a.Trace() {
 		return nil, nil
 	}
 	w := make([]float64, k)

@@ -112,7 +112,7 @@ func (x *space) solve() error {
 	n, s := x.columns, x.s
 	a, b, h := x.ga.View(0, n, 0, n), x.gb.View(0, n, 0, n), blas.NewMatrix(n, n)
 	if x.turn.Rows == 0 {
-		x.l = trace(a) / trace(b)
+		x.l = a.Trace() / b.Trace()
 	}
 	const steps, rounding = 10, 1e-14
 	for range steps {
@@ -160,9 +160,7 @@ func (x *space) reduce() {
 	x.columns = t.Cols
 	// The best directions are the first columns now.
 	x.turn = blas.NewMatrix(k, t.Cols)
-	for r := range k {
-		x.turn.Set(r, r, 1)
-	}
+	x.turn.Shift(1)
 }
 
 // result returns the best directions of the space, or nil if their ratio is below an earlier one

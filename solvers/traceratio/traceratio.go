@@ -134,22 +134,20 @@ func check(a, b blas.Matrix, d int, o *Options) error {
 	m := a.Rows
 	for _, x := range []blas.Matrix{a, b} {
 		if x.Rows != m || x.Cols != m {
-			return &fault.ShapeError{What: "matrices of a trace ratio", Got: x.Cols,
-				Want: fmt.Sprintf("%d x %d, as the first has rows", m, m)}
+			return fault.Shape("matrices of a trace ratio", x.Cols, "%d x %d, as the first has rows", m, m)
 		}
 	}
 	if d < 1 || d > m {
-		return &fault.ParamError{Param: "dims", Value: d,
-			Want: fmt.Sprintf("a number from 1 to %d, the order of the matrices", m)}
+		return fault.Param("dims", d, "a number from 1 to %d, the order of the matrices", m)
 	}
 	if o.MaxIter == 0 {
 		o.MaxIter = defaultMaxIter
 	}
 	if o.MaxIter < 1 {
-		return &fault.ParamError{Param: "max_iter", Value: o.MaxIter, Want: "an integer >= 1"}
+		return fault.Param("max_iter", o.MaxIter, "an integer >= 1")
 	}
 	for name, x := range map[string]blas.Matrix{"first": a, "second": b} {
-		rounding := float64(m) * 0x1p-52 * trace(x)
+		rounding := float64(m) * 0x1p-52 * x.Trace()
 		if !(rounding < math.Inf(1)) {
 			rounding = 0 // an element that is not finite is found below
 		}
@@ -163,7 +161,7 @@ func check(a, b blas.Matrix, d int, o *Options) error {
 			}
 		}
 	}
-	if !(trace(a) > 0) {
+	if !(a.Trace() > 0) {
 		return fault.Data("",
 			"the first matrix of a trace ratio is zero, and so is every ratio: want one that is not, such "+
 				"as the scatter of cannot-links between points that differ")
@@ -171,24 +169,12 @@ func check(a, b blas.Matrix, d int, o *Options) error {
 	return nil
 }
 
-// trace returns the sum of the diagonal.
-func trace(x blas.Matrix) float64 {
-	sum := 0.0
-	for i := range x.Rows {
-		sum += x.At(i, i)
-	}
-	return sum
-}
-
 // all returns the result for d = m.
 func (s *search) all() (*Result, error) {
-	w := blas.NewMatrix(s.m, s.m)
-	for i := range s.m {
-		w.Set(i, i, 1)
-	}
+	w := blas.Identity(s.m)
 	ratio := math.Inf(1)
-	if t := trace(s.b); t > 0 {
-		ratio = trace(s.a) / t
+	if t := s.b.Trace(); t > 0 {
+		ratio = s.a.Trace() / t
 	}
 	return &Result{W: w, Ratio: ratio, Gap: math.NaN(), Trace: []float64{ratio}, Converged: true,
 		Method: "all"}, s.ctx.Err()
@@ -297,10 +283,7 @@ func (s *search) report(ratio float64) {
 
 // gap compares the eigenvalues d and d+1.
 func gap(values []float64, d int) float64 {
-	size := 0.0
-	for _, v := range values {
-		size = max(size, math.Abs(v))
-	}
+	size := blas.MaxAbs(values)
 	if size == 0 {
 		return 0
 	}
@@ -309,7 +292,7 @@ func gap(values []float64, d int) float64 {
 
 // start returns a ratio from which Newton's method rises: the average over all directions, at which
 // the sum of all eigenvalues is 0.
-func (s *search) start() float64 { return trace(s.a) / trace(s.b) }
+func (s *search) start() float64 { return s.a.Trace() / s.b.Trace() }
 
 // newton rises from below: every subspace gives a ratio that is a lower bound.
 func (s *search) newton() (*Result, error) {

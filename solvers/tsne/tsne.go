@@ -9,13 +9,14 @@ package tsne
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
@@ -86,12 +87,12 @@ func Fit(ctx context.Context, eng *engine.Engine, p *sparse.Matrix, start Plane,
 func check(p *sparse.Matrix, start Plane) error {
 	for _, c := range [][]float64{start.X, start.Y} {
 		if len(c) != p.Rows || p.Rows != p.Cols {
-			return &fault.ShapeError{What: "number of points of the start", Got: len(c),
-				Want: fmt.Sprintf("%d, as there are rows of similarities", p.Rows)}
+			return fault.Shape("number of points of the start", len(c),
+				"%d, as there are rows of similarities", p.Rows)
 		}
 		for i, v := range c {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &fault.DataError{Row: i, Err: fmt.Errorf("coordinate is %v: want a finite number", v)}
+				return fault.Row(i, "coordinate is %v: want a finite number", v)
 			}
 		}
 	}
@@ -122,7 +123,7 @@ func scaled(from Plane, spread float64) Plane {
 }
 
 func centered(v []float64) []float64 {
-	middle, out := mean(v), make([]float64, len(v))
+	middle, out := kernel.Mean(v), make([]float64, len(v))
 	for i, c := range v {
 		out[i] = c - middle
 	}
@@ -186,11 +187,7 @@ func (d *descent) gradient(ctx context.Context, eng *engine.Engine, p *sparse.Ma
 
 // total returns the sum over all pairs, positive.
 func (d *descent) total() float64 {
-	total := 0.0
-	for _, s := range d.sums {
-		total += s
-	}
-	return max(total, math.SmallestNonzeroFloat64)
+	return max(blas.Sum(d.sums), math.SmallestNonzeroFloat64)
 }
 
 // step moves the points: momentum, with a gain for every coordinate that rises while its gradient
@@ -221,8 +218,8 @@ func (d *descent) step(at Plane, rate, momentum float64) {
 // A perplexity outside (0, K] is a *fault.ParamError. Cost: O(n K).
 func Similarities(near *graph.Neighbors, perplexity float64) (*sparse.Matrix, error) {
 	if !(perplexity > 0 && perplexity <= float64(near.K)) {
-		return nil, &fault.ParamError{Param: "perplexity", Value: perplexity,
-			Want: fmt.Sprintf("more than 0, and at most %d, the number of neighbors", near.K)}
+		return nil, fault.Param("perplexity", perplexity,
+			"more than 0, and at most %d, the number of neighbors", near.K)
 	}
 	type element struct {
 		column int32
@@ -311,19 +308,11 @@ func Align(moving, fixed Plane) Plane {
 		sign = -1
 	}
 	sin, cos := math.Sincos(math.Atan2(xy-sign*yx, xx+sign*yy))
-	cx, cy := mean(fixed.X), mean(fixed.Y)
+	cx, cy := kernel.Mean(fixed.X), kernel.Mean(fixed.Y)
 	out := Plane{make([]float64, len(mx)), make([]float64, len(mx))}
 	for i := range mx {
 		out.X[i] = cos*mx[i] - sin*sign*my[i] + cx
 		out.Y[i] = sin*mx[i] + cos*sign*my[i] + cy
 	}
 	return out
-}
-
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, c := range v {
-		sum += c / float64(len(v))
-	}
-	return sum
 }

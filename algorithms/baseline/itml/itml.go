@@ -62,15 +62,11 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:  Method,
-	Title: "ITML",
+	Name: Method, Title: "ITML",
 	Summary: "information-theoretic metric learning, linear or with a kernel (-k): the base of " +
 		"geometry-aware metrics",
 	Paper:           "Davis, Kulis, Jain, Sra & Dhillon, Information-theoretic metric learning, ICML 2007",
-	UsesCannotLinks: true,
-	UsesTriplets:    true,
-	Pairwise:        true,
-	Baseline:        true,
+	UsesCannotLinks: true, UsesTriplets: true, Pairwise: true, Baseline: true,
 }
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
@@ -262,8 +258,7 @@ func (f *fit) message() string {
 // kernel learns a kernel.
 func (f *fit) kernel(ctx context.Context) (m *fitted.Map, check logdet.KKT, err error) {
 	if f.Params.Prior != Identity {
-		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior),
-			Want: "identity with a kernel"}
+		return nil, check, fault.Param("prior", string(f.Params.Prior), "identity with a kernel")
 	}
 	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
 	if err != nil {

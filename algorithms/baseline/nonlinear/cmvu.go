@@ -21,18 +21,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// CMVUAbout describes the method.
-var CMVUAbout = algorithms.About{
-	Name:  CMVUMethod,
-	Title: "CMVU",
-	Summary: "colored maximum variance unfolding, low rank: pictures that keep the distances of " +
-		"neighbors, a baseline of gml",
-	Paper:         "Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007",
-	DefaultKernel: graphkernel.DefaultKernel,
-	Baseline:      true,
-	LinksOptional: true,
-}
-
 // CMVU computes an embedding that keeps the distances between
 // neighbors, and in which must-linked points share directions of large variance: colored maximum
 // variance unfolding (Song, Smola, Borgwardt & Gretton, NIPS 20, 2007), in its low-rank form
@@ -86,7 +74,16 @@ func (p CMVU) Validate() error { return graphkernel.ValidateSparse(p, p.Neighbor
 type CMVULearner = learner.Learner[CMVU]
 
 // Rules returns what the method requires of its input.
-func (CMVU) Rules() learner.Rules { return learner.Rules{About: CMVUAbout} }
+func (CMVU) Rules() learner.Rules {
+	return learner.Rules{About: algorithms.About{
+		Name: CMVUMethod, Title: "CMVU",
+		Summary: "colored maximum variance unfolding, low rank: pictures that keep the distances of " +
+			"neighbors, a baseline of gml",
+		Paper:         "Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007",
+		DefaultKernel: graphkernel.DefaultKernel,
+		Baseline:      true, LinksOptional: true,
+	}}
+}
 
 // Learn fits the method.
 func (p CMVU) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
@@ -180,9 +177,8 @@ func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts,
 	for {
 		at := parts + loose
 		if r+at > n {
-			return u, loose, &fault.ParamError{Param: "rank", Value: r,
-				Want: fmt.Sprintf("a number up to %d, the number of points minus the number of parts of "+
-					"the graph", n-at)}
+			return u, loose, fault.Param("rank", r,
+				"a number up to %d, the number of points minus the number of parts of the graph", n-at)
 		}
 		found, err := operator.LaplacianEigenpairs(ctx, f.Eng, a, false, at+r,
 			operator.EigenOptions{Tolerance: 1e-8, Seed: f.Seed})

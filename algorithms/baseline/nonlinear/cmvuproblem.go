@@ -71,24 +71,12 @@ func newCMVUProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u
 		return nil, err
 	}
 	const nothing = 1e-24
-	if p.gain = w[len(w)-1]; !(p.gain > nothing*variance(u)) {
+	if p.gain = w[len(w)-1]; !(p.gain > nothing*linear.Variance(eng, u)) {
 		return nil, fault.Data("",
 			"all must-link components have the same mean: want at least two components with different means")
 	}
 	p.nu = penalty * p.gain
 	return p, nil
-}
-
-// variance returns the mean squared distance of the rows from their mean.
-func variance(u blas.Matrix) float64 {
-	x, sum := u.Clone(), 0.0
-	linear.Center(x)
-	for i := range x.Rows {
-		for _, v := range x.Row(i) {
-			sum += v * v
-		}
-	}
-	return sum / float64(x.Rows)
 }
 
 // side returns U' H L H U / sum(L) for the components of the must-links.
@@ -145,9 +133,7 @@ func (p *problem) at(a, gradient blas.Matrix) float64 {
 func (p *problem) curvature() float64 {
 	r := p.b.Rows
 	a, image := blas.NewMatrix(r, r), blas.NewMatrix(r, r)
-	for i := range r {
-		a.Set(i, i, 1/math.Sqrt(float64(r)))
-	}
+	a.Shift(1 / math.Sqrt(float64(r)))
 	most := 0.0
 	for range 30 {
 		p.eng.Backend().Gemm(false, false, 1, p.w, a, 0, p.scaled)
@@ -196,9 +182,7 @@ func (p *problem) minimize(ctx context.Context, tol float64, most int,
 	report func(steps int, objective, residual float64)) (*outcome, error) {
 	r := p.b.Rows
 	o := &outcome{a: blas.NewMatrix(r, r)}
-	for i := range r {
-		o.a.Set(i, i, 1/float64(r))
-	}
+	o.a.Shift(1 / float64(r))
 	gradient, after := blas.NewMatrix(r, r), blas.NewMatrix(r, r)
 	o.objective = p.at(o.a, gradient)
 	steep := 1.1 * p.curvature()

@@ -16,26 +16,12 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // KleinDefaultKernel is the kernel whose feature space defines distances for a Learner without a
 // kernel.
 const KleinDefaultKernel = "linear"
-
-// KleinAbout describes the method.
-var KleinAbout = algorithms.About{
-	Name:  KleinMethod,
-	Title: "Klein",
-	Summary: "distances along shortest paths with must-links of length 0; cannot-links are longer " +
-		"than all others",
-	Paper: "Klein, Kamvar & Manning, From instance-level constraints to space-level constraints, " +
-		"ICML 2002",
-	DefaultKernel:   KleinDefaultKernel,
-	UsesCannotLinks: true,
-	Baseline:        true,
-}
 
 // Klein changes distances so that links hold and all other
 // distances follow along shortest paths: Klein, Kamvar & Manning, "From instance-level constraints
@@ -63,7 +49,17 @@ type Klein struct {
 type KleinLearner = learner.Learner[Klein]
 
 // Rules returns what the method requires of its input.
-func (Klein) Rules() learner.Rules { return learner.Rules{About: KleinAbout, Needs: learner.AnyLinks} }
+func (Klein) Rules() learner.Rules {
+	return learner.Rules{Needs: learner.AnyLinks, About: algorithms.About{
+		Name: KleinMethod, Title: "Klein",
+		Summary: "distances along shortest paths with must-links of length 0; cannot-links are longer " +
+			"than all others",
+		Paper: "Klein, Kamvar & Manning, From instance-level constraints to space-level constraints, " +
+			"ICML 2002",
+		DefaultKernel:   KleinDefaultKernel,
+		UsesCannotLinks: true, Baseline: true,
+	}}
+}
 
 // Learn fits the method.
 func (p Klein) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
@@ -224,8 +220,3 @@ func kleinCoordinates(found *operator.Eigenpairs) (blas.Matrix, error) {
 // costs its distances to all of them, O(k^3) flops for the weights of its k neighbors, and 2 k Dim
 // flops.
 type KleinModel = fitted.Model[Klein]
-
-// DecodeKlein rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
-func DecodeKlein(f *model.File) (*KleinModel, error) {
-	return fitted.Decode[Klein](KleinMethod, f, outofsample.ReadBarycentric)
-}

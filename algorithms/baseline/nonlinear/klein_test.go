@@ -9,7 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -131,7 +133,7 @@ func TestKleinModelFile(t *testing.T) {
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := DecodeKlein(f)
+	back, err := fitted.Decode[Klein](KleinMethod, f, outofsample.ReadBarycentric)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,18 +15,6 @@ import (
 // KPCADefaultKernel is the kernel of a Learner without one.
 const KPCADefaultKernel = "rbf:sigma=mean"
 
-// KPCAAbout describes the method.
-var KPCAAbout = algorithms.About{
-	Name:    KPCAMethod,
-	Title:   "KPCA",
-	Summary: "kernel principal component analysis; ignores links: the baseline of other methods",
-	Paper: "Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue " +
-		"problem, Neural Computation 10, 1998",
-	DefaultKernel: KPCADefaultKernel,
-	Baseline:      true,
-	LinksOptional: true,
-}
-
 // KPCA embeds points in the directions of largest variance in the
 // feature space of a kernel: kernel principal component analysis (Schoelkopf, Smola & Mueller,
 // Neural Computation 10, 1998). It ignores links and is a baseline of methods that use them.
@@ -50,7 +38,16 @@ type KPCA struct {
 type KPCALearner = learner.Learner[KPCA]
 
 // Rules returns what the method requires of its input.
-func (KPCA) Rules() learner.Rules { return learner.Rules{About: KPCAAbout} }
+func (KPCA) Rules() learner.Rules {
+	return learner.Rules{About: algorithms.About{
+		Name: KPCAMethod, Title: "KPCA",
+		Summary: "kernel principal component analysis; ignores links: the baseline of other methods",
+		Paper: "Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue " +
+			"problem, Neural Computation 10, 1998",
+		DefaultKernel: KPCADefaultKernel,
+		Baseline:      true, LinksOptional: true,
+	}}
+}
 
 // Learn fits the method.
 func (p KPCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {

@@ -2,7 +2,6 @@ package nonlinear
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -22,18 +21,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/lle"
 )
-
-// LLMAAbout describes the method.
-var LLMAAbout = algorithms.About{
-	Name:  LLMAMethod,
-	Title: "LLMA",
-	Summary: "locally linear metric adaptation, spectral: a linear map plus Gaussian windows around " +
-		"linked points",
-	Paper:    "Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004",
-	Linear:   true,
-	Pairwise: true,
-	Baseline: true,
-}
 
 // LLMA learns a metric that is approximately linear near every
 // point, but not globally: locally linear metric adaptation, the spectral method (after Chang &
@@ -78,8 +65,7 @@ func (p LLMA) Validate() error {
 		return err
 	}
 	if _, err := p.kernel(); err != nil {
-		return &fault.ParamError{Param: "sigma", Value: p.Sigma,
-			Want: "a number > 0 or a rule, such as 0.5mean"}
+		return fault.Param("sigma", p.Sigma, "a number > 0 or a rule, such as 0.5mean")
 	}
 	return nil
 }
@@ -94,14 +80,19 @@ type LLMALearner = learner.Learner[LLMA]
 
 // Rules returns what the method requires of its input.
 func (LLMA) Rules() learner.Rules {
-	return learner.Rules{About: LLMAAbout, Needs: learner.MustLinks, Pairs: true}
+	return learner.Rules{Needs: learner.MustLinks, Pairs: true, About: algorithms.About{
+		Name: LLMAMethod, Title: "LLMA",
+		Summary: "locally linear metric adaptation, spectral: a linear map plus Gaussian windows around " +
+			"linked points",
+		Paper:  "Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004",
+		Linear: true, Pairwise: true, Baseline: true,
+	}}
 }
 
 // Learn fits the method.
 func (p LLMA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	if n := f.Dense.N; p.Neighbors >= n {
-		return nil, &fault.ParamError{Param: "neighbors", Value: p.Neighbors,
-			Want: fmt.Sprintf("a number below %d, the number of points", n)}
+		return nil, fault.Param("neighbors", p.Neighbors, "a number below %d, the number of points", n)
 	}
 	all, parts, err := p.family(ctx, f)
 	if err != nil {
@@ -237,14 +228,8 @@ func (p LLMA) count(w []float64) int {
 func (p LLMA) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matrix) (blas.Matrix, error) {
 	q, b := f.Cols, blas.NewMatrix(f.Cols, f.Cols)
 	eng.Backend().Syrk(true, 1/float64(f.Rows), f, 0, b)
-	trace := 0.0
-	for i := range q {
-		trace += b.At(i, i)
-	}
-	ridge := p.Ridge * trace / float64(q)
-	for i := range q {
-		b.Set(i, i, b.At(i, i)+ridge)
-	}
+	ridge := p.Ridge * b.Trace() / float64(q)
+	b.Shift(ridge)
 	if err := eng.Cholesky(ctx, b); err != nil {
 		return b, err
 	}
@@ -256,11 +241,7 @@ func (p LLMA) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matr
 		return b, err
 	}
 	all := blas.NewMatrix(q, q) // a column for each eigenvector
-	for k := range q {
-		for i, v := range n.Row(k) {
-			all.Set(i, k, v)
-		}
-	}
+	n.TransposeTo(all)
 	eng.Backend().Trsm(true, true, b, all)
 	var kept []int
 	var energy []float64
@@ -270,8 +251,8 @@ func (p LLMA) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matr
 		}
 	}
 	if len(kept) == 0 {
-		return b, &fault.ParamError{Param: "ridge", Value: p.Ridge,
-			Want: "a smaller number, since no direction of the points has more than it"}
+		return b, fault.Param("ridge", p.Ridge,
+			"a smaller number, since no direction of the points has more than it")
 	}
 	a := blas.NewMatrix(q, p.count(energy))
 	for i := range q {

@@ -11,27 +11,12 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/solvers/operator"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // npkMost is the maximum number of points: the time grows like the third power.
 const npkMost = 500
-
-// NPKAbout describes the method.
-var NPKAbout = algorithms.About{
-	Name:    NPKMethod,
-	Title:   "NPK",
-	Summary: "the problem of npkl as a semidefinite program, for up to 500 points: its baseline",
-	Paper: "Hoi, Jin & Lyu, Learning nonparametric kernel matrices from pairwise constraints, " +
-		"ICML 2007",
-	DefaultKernel:   graphkernel.DefaultKernel,
-	UsesCannotLinks: true,
-	Pairwise:        true,
-	Baseline:        true,
-	Small:           true,
-}
 
 // NPK learns a kernel matrix on a graph by semidefinite
 // programming: non-parametric kernel learning (Zhuang, Tsang & Hoi, "A family of simple
@@ -53,7 +38,16 @@ func (p NPK) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 type NPKLearner = learner.Learner[NPK]
 
 // Rules returns what the method requires of its input.
-func (NPK) Rules() learner.Rules { return graphkernel.Rules(NPKAbout) }
+func (NPK) Rules() learner.Rules {
+	return graphkernel.Rules(algorithms.About{
+		Name: NPKMethod, Title: "NPK",
+		Summary: "the problem of npkl as a semidefinite program, for up to 500 points: its baseline",
+		Paper: "Hoi, Jin & Lyu, Learning nonparametric kernel matrices from pairwise constraints, " +
+			"ICML 2007",
+		DefaultKernel:   graphkernel.DefaultKernel,
+		UsesCannotLinks: true, Pairwise: true, Baseline: true, Small: true,
+	})
+}
 
 // NPKModel is a fitted kernel matrix and its extension to new points.
 type NPKModel = graphkernel.Fitted[NPK]
@@ -84,29 +78,11 @@ func (p NPK) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 // npkRankTol drops eigenvalues that only the barrier keeps above 0.
 const npkRankTol = 1e-6
 
-// DecodeNPK rebuilds the model that Encode of a model stored. An invalid tensor or header is a
-// *fault.DataError.
-func DecodeNPK(f *model.File) (*NPKModel, error) { return graphkernel.DecodeFitted[NPK](NPKMethod, f) }
-
 // The losses.
 const (
 	SimpleNPKLLinear       graphkernel.Loss = "linear" // -f
 	SimpleNPKLSquaredHinge                  = graphkernel.SquaredHinge
 )
-
-// SimpleNPKLAbout describes the method.
-var SimpleNPKLAbout = algorithms.About{
-	Name:    SimpleNPKLMethod,
-	Title:   "SimpleNPKL",
-	Summary: "non-parametric kernels of bounded size by eigendecompositions: a baseline of npkl",
-	Paper: "Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, " +
-		"JMLR 12, 2011",
-	DefaultKernel:   graphkernel.DefaultKernel,
-	UsesCannotLinks: true,
-	Pairwise:        true,
-	Baseline:        true,
-	Small:           true,
-}
 
 // SimpleNPKL learns a kernel matrix on a graph by
 // eigendecompositions: SimpleNPKL (Zhuang, Tsang & Hoi, "A family of simple non-parametric kernel
@@ -152,7 +128,16 @@ func (p SimpleNPKL) Validate() error { return graphkernel.Validate(p, p.Neighbor
 type SimpleNPKLLearner = learner.Learner[SimpleNPKL]
 
 // Rules returns what the method requires of its input.
-func (SimpleNPKL) Rules() learner.Rules { return graphkernel.Rules(SimpleNPKLAbout) }
+func (SimpleNPKL) Rules() learner.Rules {
+	return graphkernel.Rules(algorithms.About{
+		Name: SimpleNPKLMethod, Title: "SimpleNPKL",
+		Summary: "non-parametric kernels of bounded size by eigendecompositions: a baseline of npkl",
+		Paper: "Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, " +
+			"JMLR 12, 2011",
+		DefaultKernel:   graphkernel.DefaultKernel,
+		UsesCannotLinks: true, Pairwise: true, Baseline: true, Small: true,
+	})
+}
 
 // SimpleNPKLModel is a fitted kernel matrix and its extension to new points.
 type SimpleNPKLModel = graphkernel.Fitted[SimpleNPKL]
@@ -201,12 +186,6 @@ func (s *simplenpklSearch) message() string {
 		return "the optimum, by its formula"
 	}
 	return fmt.Sprintf("at most %.2g above the optimum", s.gap())
-}
-
-// DecodeSimpleNPKL rebuilds the model that Encode of a model stored. An invalid tensor or header is
-// a *fault.DataError.
-func DecodeSimpleNPKL(f *model.File) (*SimpleNPKLModel, error) {
-	return graphkernel.DecodeFitted[SimpleNPKL](SimpleNPKLMethod, f)
 }
 
 // simplenpklSearch computes the kernel matrix S A+ / |A+|.

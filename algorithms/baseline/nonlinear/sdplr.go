@@ -11,24 +11,9 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/solvers/operator"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
-
-// SDPLRAbout describes the method.
-var SDPLRAbout = algorithms.About{
-	Name:    SDPLRMethod,
-	Title:   "SDPLR",
-	Summary: "the problem of npkl by a low-rank augmented Lagrangian: its baseline",
-	Paper: "Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite " +
-		"programs via low-rank factorization, Mathematical Programming 95, 2003",
-	DefaultKernel:   graphkernel.DefaultKernel,
-	UsesCannotLinks: true,
-	Pairwise:        true,
-	Baseline:        true,
-	Small:           true,
-}
 
 // SDPLR learns a kernel matrix on a graph by a low-rank augmented
 // Lagrangian: SDPLR (Burer & Monteiro, "A nonlinear programming algorithm for solving semidefinite
@@ -68,7 +53,16 @@ func (p SDPLR) Validate() error { return graphkernel.Validate(p, p.Neighborhood)
 type SDPLRLearner = learner.Learner[SDPLR]
 
 // Rules returns what the method requires of its input.
-func (SDPLR) Rules() learner.Rules { return graphkernel.Rules(SDPLRAbout) }
+func (SDPLR) Rules() learner.Rules {
+	return graphkernel.Rules(algorithms.About{
+		Name: SDPLRMethod, Title: "SDPLR",
+		Summary: "the problem of npkl by a low-rank augmented Lagrangian: its baseline",
+		Paper: "Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite " +
+			"programs via low-rank factorization, Mathematical Programming 95, 2003",
+		DefaultKernel:   graphkernel.DefaultKernel,
+		UsesCannotLinks: true, Pairwise: true, Baseline: true, Small: true,
+	})
+}
 
 // SDPLRModel is a fitted kernel matrix and its extension to new points.
 type SDPLRModel = graphkernel.Fitted[SDPLR]
@@ -96,12 +90,6 @@ func (p SDPLR) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 
 // sdplrRankTol drops eigenvalues that are practically 0.
 const sdplrRankTol = 1e-10
-
-// DecodeSDPLR rebuilds the model that Encode of a model stored. An invalid tensor or header is a
-// *fault.DataError.
-func DecodeSDPLR(f *model.File) (*SDPLRModel, error) {
-	return graphkernel.DecodeFitted[SDPLR](SDPLRMethod, f)
-}
 
 // sdplrSearch minimizes the augmented Lagrangian.
 type sdplrSearch struct {
@@ -168,11 +156,7 @@ func (s *sdplrSearch) evaluate(v, g blas.Matrix) (float64, error) {
 		parts[lo/rows] = sum
 		return nil
 	})
-	total := 0.0
-	for _, x := range parts {
-		total += x
-	}
-	return total, err
+	return blas.Sum(parts), err
 }
 
 // row turns g, the sum of the neighbors of point i, into the gradient, and returns the point's part

@@ -37,20 +37,6 @@ const (
 // learns reports whether a kind learns from links.
 func (k SpectralKind) learns() bool { return k == SpectralAlignment || k == SpectralOrder }
 
-// SpectralAbout describes the method.
-var SpectralAbout = algorithms.About{
-	Name:    SpectralMethod,
-	Title:   "Spectral",
-	Summary: "kernels of a graph's Laplacian: diffusion and others, baselines of gml",
-	Paper: "Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & " +
-		"Niyogi 2003 (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order)",
-	DefaultKernel:   graphkernel.DefaultKernel,
-	UsesCannotLinks: true,
-	Pairwise:        true,
-	Baseline:        true,
-	LinksOptional:   true,
-}
-
 // Spectral computes kernels of a graph's Laplacian L with the
 // eigenpairs (mu_i, v_i):
 //
@@ -103,7 +89,14 @@ type SpectralLearner = learner.Learner[Spectral]
 
 // Rules describes the method and the input that it requires.
 func (p Spectral) Rules() learner.Rules {
-	return learner.Rules{About: SpectralAbout, Pairs: p.Kind == SpectralAlignment}
+	return learner.Rules{Pairs: p.Kind == SpectralAlignment, About: algorithms.About{
+		Name: SpectralMethod, Title: "Spectral",
+		Summary: "kernels of a graph's Laplacian: diffusion and others, baselines of gml",
+		Paper: "Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & " +
+			"Niyogi 2003 (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order)",
+		DefaultKernel:   graphkernel.DefaultKernel,
+		UsesCannotLinks: true, Pairwise: true, Baseline: true, LinksOptional: true,
+	}}
 }
 
 // Learn weighs the eigenvectors of the graph.

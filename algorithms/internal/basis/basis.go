@@ -63,8 +63,7 @@ const tolerance = 1e-8
 func (c Choice) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	x points.Points) (*Basis, error) {
 	if c.Rank >= x.Len() {
-		return nil, &fault.ParamError{Param: "rank", Value: c.Rank,
-			Want: fmt.Sprintf("a number below %d, the number of points", x.Len())}
+		return nil, fault.Param("rank", c.Rank, "a number below %d, the number of points", x.Len())
 	}
 	switch c.Kind {
 	case Laplacian:
@@ -108,8 +107,7 @@ func (c Choice) laplacian(ctx context.Context, eng *engine.Engine, k kernel.Kern
 func (c Choice) neighbors(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	x points.Points) (*graph.Neighbors, error) {
 	if c.Graph != graphkernel.KNN {
-		return nil, &fault.ParamError{Param: "graph", Value: string(c.Graph),
-			Want: "knn for basis=" + string(c.Kind)}
+		return nil, fault.Param("graph", string(c.Graph), "knn for basis=%s", string(c.Kind))
 	}
 	if err := c.Check(x.Len()); err != nil {
 		return nil, err
@@ -124,8 +122,7 @@ func (c Choice) neighbors(ctx context.Context, eng *engine.Engine, k kernel.Kern
 func Given(eng *engine.Engine, given *operator.Eigenpairs, n, r int) (*Basis, error) {
 	vectors, values := given.Vectors, given.Values
 	if r > vectors.Rows {
-		return nil, &fault.ParamError{Param: "rank", Value: r,
-			Want: fmt.Sprintf("a number up to %d, the number of given vectors", vectors.Rows)}
+		return nil, fault.Param("rank", r, "a number up to %d, the number of given vectors", vectors.Rows)
 	}
 	if r > 0 {
 		vectors, values = vectors.View(0, r, 0, vectors.Cols), values[:min(r, len(values))]
@@ -138,16 +135,14 @@ func Given(eng *engine.Engine, given *operator.Eigenpairs, n, r int) (*Basis, er
 	}
 	for i, v := range values {
 		if v-v != 0 || i > 0 && v < values[i-1] {
-			return nil, &fault.DataError{Row: i,
-				Err: fmt.Errorf("value %v of the basis after %v: want finite values in ascending order, so "+
-					"that the weights exp(-t value) do not rise", v, values[:i])}
+			return nil, fault.Row(i, "value %v of the basis after %v: want finite values in ascending "+
+				"order, so that the weights exp(-t value) do not rise", v, values[:i])
 		}
 	}
 	for i := range r {
 		for j, v := range vectors.Row(i) {
 			if v-v != 0 {
-				return nil, &fault.DataError{Row: i, Column: strconv.Itoa(j),
-					Err: fmt.Errorf("element %v of the basis: want a finite number", v)}
+				return nil, fault.Cell(i, strconv.Itoa(j), "element %v of the basis: want a finite number", v)
 			}
 		}
 	}
@@ -157,9 +152,8 @@ func Given(eng *engine.Engine, given *operator.Eigenpairs, n, r int) (*Basis, er
 		g.Set(i, i, g.At(i, i)-1)
 		for j, v := range g.Row(i) {
 			if math.Abs(v) > 1e-6 {
-				return nil, &fault.DataError{Row: i, Column: strconv.Itoa(j),
-					Err: fmt.Errorf("the inner product of vectors %d and %d of the basis is off by %.2g: "+
-						"want orthonormal vectors", i, j, v)}
+				return nil, fault.Cell(i, strconv.Itoa(j), "the inner product of vectors %d and %d of the "+
+					"basis is off by %.2g: want orthonormal vectors", i, j, v)
 			}
 		}
 	}
@@ -206,9 +200,7 @@ func (c Choice) lle(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	for i := range n {
 		mean += e.At(i, i) / float64(n)
 	}
-	for i := range n {
-		e.Set(i, i, e.At(i, i)+shift*mean)
-	}
+	e.Shift(shift * mean)
 	if err := eng.Cholesky(ctx, e); err != nil {
 		return nil, err
 	}
@@ -299,8 +291,8 @@ func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	b := &Basis{Vectors: found.Vectors, Values: make([]float64, c.Rank)}
 	for i, w := range found.Values {
 		if !(w > zero*found.Values[0]) {
-			return nil, &fault.ParamError{Param: "rank", Value: c.Rank,
-				Want: fmt.Sprintf("a number up to %d, the number of positive eigenvalues of the paths", i)}
+			return nil, fault.Param("rank", c.Rank,
+				"a number up to %d, the number of positive eigenvalues of the paths", i)
 		}
 		b.Values[i] = math.Log(found.Values[0] / w)
 	}

@@ -139,32 +139,9 @@ func (a *averaged) average(t *asm.Table, z, squares, never []float64, list []nei
 	t.Scale(math.Sqrt(.5), y)
 }
 
-// single computes in double precision and rounds the coordinates.
 func (a *averaged) single(ctx context.Context, eng *engine.Engine, _ string,
 	x *points.Single) (blas.Matrix32, error) {
-	if x.D != a.InputDim() {
-		return blas.Matrix32{}, WrongFeatures(x.D, a.InputDim())
-	}
-	if err := checkMemory(eng, x.N, a.Dim(), 2); err != nil {
-		return blas.Matrix32{}, err
-	}
-	y := blas.NewMatrix32(x.N, a.Dim())
-	rows := min(x.N, averagedRows)
-	from, to := make([]float64, rows*x.D), blas.NewMatrix(rows, a.Dim())
-	for lo := 0; lo < x.N; lo += rows {
-		part := &points.Dense{N: min(rows, x.N-lo), D: x.D}
-		part.Data = from[:part.N*x.D]
-		for i, v := range x.Data[lo*x.D : (lo+part.N)*x.D] {
-			from[i] = float64(v)
-		}
-		if err := a.embed(ctx, eng, part, to); err != nil {
-			return y, fault.InRows(err, lo)
-		}
-		for i := range part.N {
-			eng.Backend().Kernels().Narrow(y.Row(lo+i), to.Row(i))
-		}
-	}
-	return y, finite(0, y.Rows, y.Row, beyondSingle)
+	return rounded(ctx, eng, a, x)
 }
 
 // The suffixes of the tensors of an average.

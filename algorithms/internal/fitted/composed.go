@@ -69,8 +69,8 @@ func (c composed) embed(ctx context.Context, eng *engine.Engine, x points.Points
 func (c composed) single(_ context.Context, _ *engine.Engine, method string,
 	_ *points.Single) (blas.Matrix32, error) {
 	return blas.Matrix32{},
-		&fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " +
-			method + " in kernel principal coordinates"}
+		fault.Param("precision", "single",
+			"double for a model of method %s in kernel principal coordinates", method)
 }
 
 // The first map of a composed one is stored as a file of its own, of this method: its tensors have
@@ -201,8 +201,7 @@ func (t turned) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 func (t turned) single(_ context.Context, _ *engine.Engine, method string,
 	_ *points.Single) (blas.Matrix32, error) {
 	return blas.Matrix32{},
-		&fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " +
-			method + ", which is made of others"}
+		fault.Param("precision", "single", "double for a model of method %s, which is made of others", method)
 }
 
 // tensorAxes is the suffix of the tensor that holds the axes.
@@ -270,29 +269,7 @@ func (f function) embed(ctx context.Context, eng *engine.Engine, x points.Points
 	return eng.Each(ctx, dense.N, 256, func(i int) { f.Embed(dense.Row(i), y.Row(i)) })
 }
 
-// single computes in double precision and rounds the coordinates.
 func (f function) single(ctx context.Context, eng *engine.Engine, _ string,
 	x *points.Single) (blas.Matrix32, error) {
-	if x.D != f.InputDim() {
-		return blas.Matrix32{}, WrongFeatures(x.D, f.InputDim())
-	}
-	if err := checkMemory(eng, x.N, f.Dim(), 2); err != nil {
-		return blas.Matrix32{}, err
-	}
-	y := blas.NewMatrix32(x.N, f.Dim())
-	err := eng.For(ctx, x.N, 256, func(lo, hi int) error {
-		from, to := make([]float64, x.D), make([]float64, f.Dim())
-		for i := lo; i < hi; i++ {
-			for j, v := range x.Row(i) {
-				from[j] = float64(v)
-			}
-			f.Embed(from, to)
-			eng.Backend().Kernels().Narrow(y.Row(i), to)
-		}
-		return nil
-	})
-	if err != nil {
-		return y, err
-	}
-	return y, finite(0, y.Rows, y.Row, beyondSingle)
+	return rounded(ctx, eng, f, x)
 }

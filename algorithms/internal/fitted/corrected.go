@@ -243,14 +243,14 @@ type aboutCorrected struct {
 }
 
 func (c *corrected) encode(f *model.File, method string) any {
-	f.SetFloat64s(method+tensorChange, packed(c.by.Change))
+	SetTriangle(f, method+tensorChange, c.by.Change)
 	if c.by.Rows == nil {
 		SetMatrix(f, method+tensorTurn, c.by.Turn)
 	} else {
 		f.SetInt64s(method+tensorChanged, Int64s(c.by.Rows))
 		turned := blas.NewMatrix(c.width(), c.width())
 		c.by.Turn.TransposeTo(turned)
-		f.SetFloat64s(method+tensorTurn, packed(turned))
+		SetTriangle(f, method+tensorTurn, turned)
 	}
 	return aboutCorrected{c.expansion.encode(f, method).(MapHeader), c.by.Scale}
 }
@@ -272,7 +272,7 @@ func readCorrection(m *Map, f *model.File) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Change, err = unpacked(f, m.method+tensorChange, c.Turn.Cols); err != nil {
+	if c.Change, err = ReadTriangle(f, m.method+tensorChange, c.Turn.Cols); err != nil {
 		return nil, err
 	}
 	c.Change.Mirror()
@@ -297,7 +297,7 @@ func (c *Correction) readTurn(f *model.File, m *Map) (err error) {
 	if len(c.Rows) == 0 {
 		return EmptyTensor(m.method + tensorChanged)
 	}
-	turned, err := unpacked(f, m.method+tensorTurn, len(c.Rows))
+	turned, err := ReadTriangle(f, m.method+tensorTurn, len(c.Rows))
 	if err == nil {
 		c.Turn = blas.NewMatrix(turned.Rows, turned.Rows)
 		turned.TransposeTo(c.Turn)
@@ -305,17 +305,17 @@ func (c *Correction) readTurn(f *model.File, m *Map) (err error) {
 	return err
 }
 
-// packed returns the lower triangle of a square matrix by rows.
-func packed(m blas.Matrix) []float64 {
+// SetTriangle stores the lower triangle of a square matrix by rows.
+func SetTriangle(f *model.File, name string, m blas.Matrix) {
 	out := make([]float64, 0, m.Rows*(m.Rows+1)/2)
 	for i := range m.Rows {
 		out = append(out, m.Row(i)[:i+1]...)
 	}
-	return out
+	f.SetFloat64s(name, out)
 }
 
-// unpacked reads what [packed] returned, with zeros above the diagonal.
-func unpacked(f *model.File, name string, n int) (blas.Matrix, error) {
+// ReadTriangle reads what [SetTriangle] stored, of order n, with zeros above the diagonal.
+func ReadTriangle(f *model.File, name string, n int) (blas.Matrix, error) {
 	data, err := ReadFinite(f, name, n*(n+1)/2)
 	if err != nil {
 		return blas.Matrix{}, err

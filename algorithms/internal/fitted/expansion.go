@@ -103,8 +103,7 @@ func EmbedSingle(ctx context.Context, eng *engine.Engine, method string, k kerne
 	dense, ok := support.(*points.Dense)
 	if !ok {
 		return blas.Matrix32{},
-			&fault.ParamError{Param: "precision", Value: "single",
-				Want: "double for a model whose points are not dense vectors"}
+			fault.Param("precision", "single", "double for a model whose points are not dense vectors")
 	}
 	if x.D != dense.D {
 		return blas.Matrix32{}, WrongFeatures(x.D, dense.D)

@@ -89,6 +89,34 @@ func (m *Map) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Sin
 	return m.single(ctx, eng, m.method, x)
 }
 
+// rounded returns the coordinates of points that a map computes in double precision, some rows at a
+// time, rounded to single precision.
+func rounded(ctx context.Context, eng *engine.Engine, f form, x *points.Single) (blas.Matrix32, error) {
+	if x.D != f.InputDim() {
+		return blas.Matrix32{}, WrongFeatures(x.D, f.InputDim())
+	}
+	if err := checkMemory(eng, x.N, f.Dim(), 2); err != nil {
+		return blas.Matrix32{}, err
+	}
+	y := blas.NewMatrix32(x.N, f.Dim())
+	rows := max(1, min(x.N, turnedBytes/8/(x.D+f.Dim())))
+	from, to := make([]float64, rows*x.D), blas.NewMatrix(rows, f.Dim())
+	for lo := 0; lo < x.N; lo += rows {
+		part := &points.Dense{N: min(rows, x.N-lo), D: x.D}
+		part.Data = from[:part.N*x.D]
+		for i, v := range x.Data[lo*x.D : (lo+part.N)*x.D] {
+			from[i] = float64(v)
+		}
+		if err := f.embed(ctx, eng, part, to); err != nil {
+			return y, fault.InRows(err, lo)
+		}
+		for i := range part.N {
+			eng.Backend().Kernels().Narrow(y.Row(lo+i), to.Row(i))
+		}
+	}
+	return y, finite(0, y.Rows, y.Row, beyondSingle)
+}
+
 // checkMemory checks the memory of an embedding against the limit. Its values take 1/part of the
 // bytes of float64.
 func checkMemory(eng *engine.Engine, n, dim, part int) error {

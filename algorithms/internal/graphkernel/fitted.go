@@ -2,7 +2,6 @@ package graphkernel
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -225,9 +224,8 @@ func (e *extension) sumNeighbors(near *graph.Neighbors, sums blas.Matrix) {
 func (e *extension) refuseNew(near *graph.Neighbors) error {
 	for i := range near.N {
 		if _, squared := near.Of(i); squared[0] != 0 {
-			return &fault.DataError{Row: i,
-				Err: errors.New("not a training point: a model of given similarities embeds only training " +
-					"points")}
+			return fault.Row(i,
+				"not a training point: a model of given similarities embeds only training points")
 		}
 	}
 	return nil

@@ -50,8 +50,7 @@ func (o *Neighborhood) SetText(name, text string) (bool, error) {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
-		return false, &fault.ParamError{Param: "radius of graph=eps:R", Value: number,
-			Want: "a finite number > 0"}
+		return false, fault.Param("radius of graph=eps:R", number, "a finite number > 0")
 	}
 	o.Graph, o.Radius = Within, v
 	return true, nil
@@ -67,14 +66,13 @@ func (o Neighborhood) Check(n int) error {
 	}
 	switch {
 	case o.Graph == Within && (!(o.Radius > 0) || math.IsInf(o.Radius, 0)):
-		return &fault.ParamError{Param: "radius of the graph", Value: o.Radius, Want: "a finite number > 0"}
+		return fault.Param("radius of the graph", o.Radius, "a finite number > 0")
 	case o.Graph != KNN && o.Graph != Dense:
 		return nil
 	case o.Neighbors < 1:
-		return &fault.ParamError{Param: "neighbors", Value: o.Neighbors, Want: "an integer >= 1"}
+		return fault.Param("neighbors", o.Neighbors, "an integer >= 1")
 	case o.Neighbors >= n:
-		return &fault.ParamError{Param: "neighbors", Value: o.Neighbors,
-			Want: fmt.Sprintf("a number below %d, the number of points", n)}
+		return fault.Param("neighbors", o.Neighbors, "a number below %d, the number of points", n)
 	}
 	return nil
 }
@@ -94,7 +92,7 @@ func ValidateSparse(params any, o Neighborhood) error {
 		return err
 	}
 	if o.Graph == Dense {
-		return &fault.ParamError{Param: "graph", Value: string(o.Graph), Want: "knn, eps:R or @FILE"}
+		return fault.Param("graph", string(o.Graph), "knn, eps:R or @FILE")
 	}
 	return o.Check(math.MaxInt)
 }
@@ -250,8 +248,7 @@ func CheckSimilarities(s blas.Matrix) error {
 	for i := range n {
 		for j, v := range s.Row(i) {
 			if !(v >= 0) || math.IsInf(v, 0) {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j),
-					Err: fmt.Errorf("similarity %v: want a finite number >= 0", v)}
+				return fault.Cell(i, strconv.Itoa(j), "similarity %v: want a finite number >= 0", v)
 			}
 			largest = max(largest, v)
 		}
@@ -259,9 +256,8 @@ func CheckSimilarities(s blas.Matrix) error {
 	for i := range n {
 		for j := range i {
 			if a, b := s.At(i, j), s.At(j, i); math.Abs(a-b) > float64(n)*0x1p-52*largest {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j),
-					Err: fmt.Errorf("similarity %v, but %v in the transposed place: want a symmetric matrix",
-						a, b)}
+				return fault.Cell(i, strconv.Itoa(j),
+					"similarity %v, but %v in the transposed place: want a symmetric matrix", a, b)
 			}
 		}
 	}

@@ -56,11 +56,9 @@ func (o Neighborhood) CheckKernel(asked kernel.Spec) error {
 	given := asked != (kernel.Spec{})
 	switch {
 	case o.Metric == FromKernel && !given:
-		return &fault.ParamError{Param: "metric", Value: string(o.Metric),
-			Want: "euclid or cosine, or a kernel as well"}
+		return fault.Param("metric", string(o.Metric), "euclid or cosine, or a kernel as well")
 	case (o.Metric == Euclid || o.Metric == Cosine) && given:
-		return &fault.ParamError{Param: "metric", Value: string(o.Metric),
-			Want: "kernel, as one is given, or no kernel"}
+		return fault.Param("metric", string(o.Metric), "kernel, as one is given, or no kernel")
 	}
 	return nil
 }

@@ -65,12 +65,9 @@ func (p *Problem) addLinks(n int, set *links.Set) {
 		p.Start[l.I+1]++
 		p.Start[l.J+1]++
 	}
-	for i := range n {
-		p.Start[i+1] += p.Start[i]
-	}
 	p.To, p.Sign, p.Weight = make([]int32, 2*len(all)), make([]float64, 2*len(all)),
 		make([]float64, 2*len(all))
-	next := append([]int(nil), p.Start...)
+	next := sparse.Begins(p.Start)
 	put := func(i, j int, l links.Link) {
 		at := next[i]
 		next[i]++
@@ -163,11 +160,7 @@ func (p *Problem) Objective(ctx context.Context, eng *engine.Engine, v blas.Matr
 		parts[lo/objectiveRows] = sum
 		return nil
 	})
-	total := 0.0
-	for _, s := range parts {
-		total += s
-	}
-	return total, err
+	return blas.Sum(parts), err
 }
 
 // Losses returns the sum of the losses of the links from point i to earlier points.

@@ -26,9 +26,9 @@ import (
 func Check(x points.Points, set *links.Set) error {
 	switch {
 	case x == nil:
-		return &fault.ParamError{Param: "points", Value: nil, Want: "points to learn from"}
+		return fault.Param("points", nil, "points to learn from")
 	case set == nil:
-		return &fault.ParamError{Param: "links", Value: nil, Want: "a set of links.New, which may be empty"}
+		return fault.Param("links", nil, "a set of links.New, which may be empty")
 	}
 	if err := Points(x); err != nil {
 		return err
@@ -48,8 +48,8 @@ func Check(x points.Points, set *links.Set) error {
 		}
 	}
 	if set.N() != x.Len() {
-		return &fault.ShapeError{What: "number of rows that the links refer to", Got: set.N(),
-			Want: fmt.Sprintf("%d, the number of points", x.Len())}
+		return fault.Shape("number of rows that the links refer to", set.N(),
+			"%d, the number of points", x.Len())
 	}
 	return nil
 }
@@ -117,8 +117,7 @@ func Pairs(n int, pairs [][2]int) error {
 	for p, pair := range pairs {
 		for side, i := range pair {
 			if i < 0 || i >= n {
-				return &fault.DataError{Row: p, Column: strconv.Itoa(side),
-					Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, n-1)}
+				return fault.Cell(p, strconv.Itoa(side), "point %d does not exist: want 0 to %d", i, n-1)
 			}
 		}
 	}
@@ -208,8 +207,7 @@ func Rows(x points.Points, count int, asked kernel.Spec, fallback string) error 
 		return fault.Data("", "a part of the rows of a Gram matrix: want vectors or sequences")
 	}
 	if x.Len() != count {
-		return &fault.ShapeError{What: "number of points that the fit uses", Got: x.Len(),
-			Want: fmt.Sprintf("%d, as many as Rows names", count)}
+		return fault.Shape("number of points that the fit uses", x.Len(), "%d, as many as Rows names", count)
 	}
 	if err := Points(x); err != nil {
 		return err
@@ -219,8 +217,8 @@ func Rows(x points.Points, count int, asked kernel.Spec, fallback string) error 
 		return err
 	}
 	if spec.NeedsData() {
-		return &fault.ParamError{Param: "kernel", Value: spec.String(),
-			Want: "a number instead of the bandwidth rule, which uses points that are not given"}
+		return fault.Param("kernel", spec.String(),
+			"a number instead of the bandwidth rule, which uses points that are not given")
 	}
 	return distinguishable(x)
 }
@@ -233,20 +231,17 @@ func Targets(method string, targets []float64, n int) error {
 			method, n)
 	}
 	if len(targets) != n {
-		return &fault.ShapeError{What: "number of targets", Got: len(targets),
-			Want: fmt.Sprintf("%d, the number of points", n)}
+		return fault.Shape("number of targets", len(targets), "%d, the number of points", n)
 	}
 	equal := true
 	for i, v := range targets {
 		if v-v != 0 {
-			return &fault.DataError{Row: i, Column: "target",
-				Err: fmt.Errorf("%v is not finite: want a finite number", v)}
+			return fault.Cell(i, "target", "%v is not finite: want a finite number", v)
 		}
 		equal = equal && v == targets[0]
 	}
 	if equal {
-		return &fault.DataError{Row: -1, Column: "target",
-			Err: errors.New("all targets are equal: want numbers that vary")}
+		return fault.Cell(-1, "target", "all targets are equal: want numbers that vary")
 	}
 	return nil
 }
@@ -289,10 +284,7 @@ func FittedOn(x points.Points, n int) error {
 // Descending calls use for each distinct value, the largest first, with its positions in values.
 // The first error ends it.
 func Descending(values []float64, use func(v float64, positions []int) error) error {
-	order := make([]int, len(values))
-	for at := range order {
-		order[at] = at
-	}
+	order := points.UpTo(len(values))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	for len(order) > 0 {
 		v, count := values[order[0]], 1
@@ -315,8 +307,8 @@ func Similarities(s blas.Matrix, rows []int) (blas.Matrix, error) {
 	out := blas.NewMatrix(len(rows), len(rows))
 	for k, i := range rows {
 		if i >= s.Rows || i >= s.Cols {
-			return blas.Matrix{}, &fault.DataError{Row: k, Err: fmt.Errorf("row %d is not in the %d x %d "+
-				"similarities: want one for each point", i, s.Rows, s.Cols)}
+			return blas.Matrix{}, fault.Row(k,
+				"row %d is not in the %d x %d similarities: want one for each point", i, s.Rows, s.Cols)
 		}
 		from, to := s.Row(i), out.Row(k)
 		for c, j := range rows {

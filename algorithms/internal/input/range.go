@@ -33,8 +33,8 @@ func Points(x points.Points) error {
 	}
 	switch p := x.(type) {
 	case *points.Mixed:
-		return &fault.ParamError{Param: "points", Value: "columns of a table",
-			Want: "rows of numbers, which a preparation makes of them"}
+		return fault.Param("points", "columns of a table",
+			"rows of numbers, which a preparation makes of them")
 	case *points.Dense:
 		if k := beyond(p.Data, Largest); k >= 0 {
 			return tooLarge(k/p.D, k%p.D, p.Data[k], Largest)
@@ -79,9 +79,8 @@ func beyond(data []float64, limit float64) int {
 }
 
 func tooLarge(row, column int, v, limit float64) error {
-	return &fault.DataError{Row: row, Column: strconv.Itoa(column),
-		Err: fmt.Errorf("value is %g: want at most %g in absolute value, since fourth powers overflow; "+
-			"standardize the data, or leave the row or column out", v, limit)}
+	return fault.Cell(row, strconv.Itoa(column), "value is %g: want at most %g in absolute value, since "+
+		"fourth powers overflow; standardize the data, or leave the row or column out", v, limit)
 }
 
 // distinguishable returns an error for points that differ so little that fourth powers of their
@@ -191,9 +190,8 @@ func moderate(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points
 		return err
 	}
 	if i := beyond(diagonal, largestProduct); i >= 0 {
-		return &fault.DataError{Row: i,
-			Err: fmt.Errorf("the value of kernel %s is %g: want at most %g; standardize the data, or use a "+
-				"lower degree", k, diagonal[i], largestProduct)}
+		return fault.Row(i, "the value of kernel %s is %g: want at most %g; standardize the data, or use a "+
+			"lower degree", k, diagonal[i], largestProduct)
 	}
 	return nil
 }

@@ -172,10 +172,7 @@ func nearest(eng *engine.Engine, z blas.Matrix, center int, list []int, size int
 // scatter s (lower triangle), with a ridge of a tenth of its mean diagonal plus 1e-6, and
 // normalizes them. Rows of zeros remain zero. It overwrites s.
 func Discriminants(eng *engine.Engine, s, differences blas.Matrix) error {
-	trace := 0.0
-	for c := range s.Rows {
-		trace += s.At(c, c)
-	}
+	trace := s.Trace()
 	const ridge, least = 0.1, 1e-6
 	for c := range s.Rows {
 		s.Set(c, c, s.At(c, c)+ridge*trace/float64(s.Rows)+least)

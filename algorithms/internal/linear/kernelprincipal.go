@@ -44,12 +44,12 @@ func NewKernelAxes(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x p
 		return nil, err
 	}
 	n := x.Len()
-	rounding := max(0, 0x1p-52*diagonal(gram), k.Noise(x))
+	rounding := max(0, 0x1p-52*gram.Trace(), k.Noise(x))
 	means, err := kernel.Center(ctx, eng, gram)
 	if err != nil {
 		return nil, err
 	}
-	total := diagonal(gram) / float64(n)
+	total := gram.Trace() / float64(n)
 	w, u, err := directions(ctx, eng, gram, dims, tol, rounding)
 	if err != nil {
 		return nil, err
@@ -99,14 +99,6 @@ func (a *KernelAxes) Turned(eng *engine.Engine, method string, t blas.Matrix) *f
 	eng.Backend().Gemm(false, false, 1, t, a.V, 0, v)
 	eng.Backend().Gemv(false, 1, t, a.Center, 0, c)
 	return fitted.NewExpansion(method, a.kernel, a.support, v, c)
-}
-
-// diagonal returns the sum of the diagonal of k.
-func diagonal(k blas.Matrix) (sum float64) {
-	for i := range k.Rows {
-		sum += k.At(i, i)
-	}
-	return sum
 }
 
 // directions returns the leading eigenvalues of the centered kernel matrix, those above tol times
@@ -184,10 +176,7 @@ func KernelCoordinates(ctx context.Context, eng *engine.Engine, asked kernel.Spe
 
 // notice says what the coordinates of n points leave out.
 func (a *KernelAxes) notice(n int) string {
-	kept := 0.0
-	for _, v := range a.Variances {
-		kept += v
-	}
+	kept := blas.Sum(a.Variances)
 	text := ""
 	if m := a.V.Cols; m < n {
 		text = fmt.Sprintf(", found in %d of the %d points", m, n)

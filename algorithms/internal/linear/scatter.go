@@ -11,6 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/sparse"
 )
 
 // Differences computes the scatter matrices of linear and kernel metrics: that of the
@@ -123,10 +125,7 @@ func Idle(
 	if err := eng.SymEig(ctx, inside, values, false); err != nil {
 		return nil, err
 	}
-	trace := 0.0
-	for i := range a.Rows {
-		trace += a.At(i, i)
-	}
+	trace := a.Trace()
 	idle := 0
 	for idle < d && values[idle] <= rounding*trace {
 		idle++
@@ -237,10 +236,7 @@ func (d *Differences) transpose(n int) *Differences {
 	for _, i := range d.row {
 		t.start[i+1]++
 	}
-	for i := range n {
-		t.start[i+1] += t.start[i]
-	}
-	next := slices.Clone(t.start)
+	next := sparse.Begins(t.start)
 	for k, weight := range d.weight {
 		rows, factors := d.of(k)
 		for a, i := range rows {
@@ -258,10 +254,7 @@ const block = 512
 // squares.
 func (d *Differences) addRows(ctx context.Context, eng *engine.Engine, c blas.Matrix, lengths []int,
 	out blas.Matrix) error {
-	order := make([]int, len(lengths))
-	for k := range order {
-		order[k] = k
-	}
+	order := points.UpTo(len(lengths))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lengths[a], lengths[b]) })
 	rows := eng.GetMatrix(min(block, len(order)), out.Cols)
 	defer eng.PutMatrix(rows)

@@ -82,8 +82,7 @@ func NewSoftmax(ctx context.Context, eng *engine.Engine, pc *Principal, rows []i
 	}
 	n, q := z.Rows, z.Cols
 	if dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: dims,
-			Want: fmt.Sprintf("a number from 0 to %d, the number of principal directions", q)}
+		return nil, fault.Param("dims", dims, "a number from 0 to %d, the number of principal directions", q)
 	}
 	p := &SoftmaxProblem{ctx: ctx, eng: eng, pc: pc, Z: z, Rank: q, scales: pc.StandardDeviations(),
 		squared: make([]float64, n)}

@@ -132,11 +132,7 @@ func (l Linked) Learned(ctx context.Context, eng *engine.Engine, b blas.Matrix) 
 		return nil, err
 	}
 	defer eng.PutMatrix(gram)
-	among, noise := positions(rows, l.Rows), 0.0
-	for i := range n {
-		noise += gram.At(i, i)
-	}
-	noise = l.Kernel.Noise(support) / noise
+	among, noise := positions(rows, l.Rows), l.Kernel.Noise(support)/gram.Trace()
 	if err := scaled(ctx, eng, l.Scale, gram); err != nil {
 		return nil, err
 	}
@@ -284,7 +280,7 @@ func Ranked(
 		}
 	}
 	within(eng, f.Triangle(), a)
-	return exact(ctx, eng, chosen(linked, f.Pivots), 1, f.Triangle(), a)
+	return exact(ctx, eng, points.Pick(linked, f.Pivots), 1, f.Triangle(), a)
 }
 
 // Exact returns the kernel for a learned matrix A in the coordinates G, which changes the part of
@@ -292,16 +288,7 @@ func Ranked(
 func (r *Reduced) Exact(
 	ctx context.Context, eng *engine.Engine, linked []int, a blas.Matrix,
 ) (*Exact, error) {
-	return exact(ctx, eng, chosen(linked, r.pivots), r.scale, r.l, eng.Clone(a))
-}
-
-// chosen returns the elements of a list at some places.
-func chosen(list, at []int) []int {
-	out := make([]int, len(at))
-	for k, i := range at {
-		out[k] = list[i]
-	}
-	return out
+	return exact(ctx, eng, points.Pick(linked, r.pivots), r.scale, r.l, eng.Clone(a))
 }
 
 // within replaces K by L^-1 K L'^-1.
@@ -316,16 +303,12 @@ func exact(
 	ctx context.Context, eng *engine.Engine, rows []int, scale float64, l, a blas.Matrix,
 ) (*Exact, error) {
 	turn := eng.NewMatrix(l.Rows, l.Rows)
-	for i := range l.Rows {
-		turn.Set(i, i, scale)
-	}
+	turn.Shift(scale)
 	eng.Backend().Trsm(true, true, l, turn)
 	if err := scaled(ctx, eng, -1, a); err != nil {
 		return nil, err
 	}
-	for i := range a.Rows {
-		a.Set(i, i, 1+a.At(i, i))
-	}
+	a.Shift(1)
 	eng.Mirror(a) // it is symmetric to rounding
 	return &Exact{rows, scale, turn, a}, ctx.Err()
 }

@@ -145,15 +145,10 @@ func (r *Reduced) landmarks(ctx context.Context, eng *engine.Engine, linked []in
 	if err := scaled(ctx, eng, -1, change); err != nil {
 		return nil, b, err
 	}
-	for i := range n {
-		change.Set(i, i, 1+change.At(i, i))
-	}
+	change.Shift(1)
 	backend.Trsm(true, true, r.l, change) // L includes the root of the scale, and so B its inverse
 	backend.Trsm(false, false, r.l, change)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := points.UpTo(n)
 	slices.SortFunc(order, func(i, j int) int { return r.pivots[i] - r.pivots[j] })
 	for _, from := range order {
 		rows = append(rows, linked[r.pivots[from]])

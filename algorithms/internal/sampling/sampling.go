@@ -4,6 +4,8 @@ package sampling
 import (
 	"math/rand/v2"
 	"slices"
+
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Pair draws two different numbers below n.
@@ -19,11 +21,7 @@ func Pair(rng *rand.Rand, n int) [2]int {
 // all numbers if total is at most limit.
 func Some(total, limit int, seed uint64) []int {
 	if total <= limit {
-		all := make([]int, max(0, total))
-		for k := range all {
-			all[k] = k
-		}
-		return all
+		return points.UpTo(total)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x736f6d65))
 	taken, out := make(map[int]bool, limit), make([]int, 0, limit)

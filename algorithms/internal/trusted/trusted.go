@@ -140,10 +140,7 @@ func linked(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.P
 	if err != nil {
 		return nil, err
 	}
-	mean := 0.0
-	for _, w := range weights {
-		mean += w / float64(len(weights))
-	}
+	mean := kernel.Mean(weights)
 	for e, rank := range ranks(squared) {
 		edges[e].weight = weights[e] / mean * (edges[e].weight - 2*spread*(rank-0.5))
 	}

@@ -223,11 +223,9 @@ func ReverseRows(w []float64, v blas.Matrix) {
 // Normalize multiplies the lower triangle by 2^-exponent, exactly, so that the squares of
 // its elements neither overflow nor vanish. The exponent is 0 for ordinary matrices.
 func Normalize(a blas.Matrix) (exponent int) {
-	var largest float64
+	largest := 0.0
 	for i := range a.Rows {
-		for _, v := range a.Row(i)[:i+1] {
-			largest = max(largest, math.Abs(v))
-		}
+		largest = max(largest, blas.MaxAbs(a.Row(i)[:i+1]))
 	}
 	if largest == 0 || largest > 0x1p-100 && largest < 0x1p100 {
 		return 0
@@ -247,13 +245,7 @@ func Normalize(a blas.Matrix) (exponent int) {
 // whole is then split into its elements: gonum's Dsteqr, which would scale the block, returns
 // eigenvalues for it that are hundreds of orders of magnitude too large (v0.17.0).
 func Split(d, e []float64) {
-	largest := 0.0
-	for _, v := range d {
-		largest = max(largest, math.Abs(v))
-	}
-	for _, v := range e {
-		largest = max(largest, math.Abs(v))
-	}
+	largest := max(blas.MaxAbs(d), blas.MaxAbs(e))
 	const nothing = 0x1p-300
 	for i, v := range e {
 		if math.Abs(v) < nothing*largest {

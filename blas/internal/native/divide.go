@@ -72,13 +72,7 @@ func (b *backend) divideAndConquer(d, e []float64, count int, space blas.Matrix,
 
 // scaleToOne multiplies all elements by 2^-exponent, so that the largest is between 1/2 and 1.
 func scaleToOne(d, e []float64) (exponent int) {
-	largest := 0.0
-	for _, part := range [][]float64{d, e} {
-		for _, v := range part {
-			largest = max(largest, math.Abs(v))
-		}
-	}
-	_, exponent = math.Frexp(largest)
+	_, exponent = math.Frexp(max(blas.MaxAbs(d), blas.MaxAbs(e)))
 	for _, part := range [][]float64{d, e} {
 		for i, v := range part {
 			part[i] = math.Ldexp(v, -exponent)
@@ -418,11 +412,7 @@ func (s *secular) root(i int, delta []float64) float64 {
 func (s *secular) interval(i int) (origin int, lo, hi float64) {
 	k := len(s.d)
 	if i == k-1 {
-		sum := 0.0
-		for _, v := range s.z2 {
-			sum += v
-		}
-		return i, 0, s.rho * sum * (1 + float64(k)*0x1p-52)
+		return i, 0, s.rho * blas.Sum(s.z2) * (1 + float64(k)*0x1p-52)
 	}
 	gap := s.d[i+1] - s.d[i]
 	f := 1 / s.rho

@@ -1,4 +1,4 @@
-package cluster
+package paper
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -38,15 +40,15 @@ func TestConstrainedKernelIsConstrained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := rapid.IntRange(1, min(5, newBlocks(l).len())).Draw(t, "k")
+		k := rapid.IntRange(1, min(5, l.NumComponents())).Draw(t, "k")
 		x := blobs(rng.Uint64(), n, 3, 4, 0.7)
-		for _, init := range []string{InitRandom, InitPlusPlus} {
-			p := Params{K: k, Seed: rng.Uint64(), Restarts: 1 + rng.IntN(5), Init: init}
-			want, err := Constrained(context.Background(), eng, x, l, p)
+		for _, init := range []string{cluster.InitRandom, cluster.InitPlusPlus} {
+			p := cluster.Params{K: k, Seed: rng.Uint64(), Restarts: 1 + rng.IntN(5), Init: init}
+			want, err := cluster.Constrained(context.Background(), eng, x, l, p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := ConstrainedKernel(context.Background(), eng, gram(x), l, p)
+			got, err := constrainedKernel(context.Background(), eng, gram(x), l, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,8 +95,8 @@ func TestConstrainedKernelBruteForce(t *testing.T) {
 				best = min(best, featureInertia(gram.At, labels, k))
 			}
 		})
-		r, err := ConstrainedKernel(context.Background(), eng, gram, mustSet(t, n, ls),
-			Params{K: k, Seed: seed, Restarts: 60})
+		r, err := constrainedKernel(context.Background(), eng, gram, mustSet(t, n, ls),
+			cluster.Params{K: k, Seed: seed, Restarts: 60})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,59 +133,16 @@ func featureInertia(k func(i, j int) float64, labels []int, clusters int) float6
 	return total
 }
 
-// TestKernelSumsUpToDate: sums that follow the labels stay those of adding up afresh.
-func TestKernelSumsUpToDate(t *testing.T) {
-	const n, clusters = 120, 4
-	eng := enginetest.New(t, 2)
-	rng := rand.New(rand.NewPCG(6, 6))
-	p, _ := Params{K: clusters}.resolve(n)
-	r := newKernelStart(context.Background(), eng, rbf(blobs(1, n, 2, 4, 1), 1), p, 0, true)
-	r.weight = make([]float64, n)
-	labels := make([]int, n)
-	for i := range labels {
-		r.weight[i], labels[i] = float64(1+rng.IntN(5)), rng.IntN(clusters)
-	}
-	r.sums = eng.NewMatrix(clusters, n)
-	followed := 0
-	for range 50 {
-		if err := r.measure(labels); err != nil {
-			t.Fatal(err)
-		}
-		if !r.fresh {
-			followed++
-		}
-		for c := range clusters {
-			for i := range n {
-				want := 0.0
-				for j, other := range labels {
-					if other == c {
-						want += r.weight[j] * r.k.At(i, j)
-					}
-				}
-				if got := r.sums.At(c, i); !(math.Abs(got-want) <= 1e-12*n) {
-					t.Fatalf("sum of row %d over cluster %d is %g: want %g", i, c, got, want)
-				}
-			}
-		}
-		for range rng.IntN(n / 2) {
-			labels[rng.IntN(n)] = rng.IntN(clusters)
-		}
-	}
-	if followed == 0 || followed == 50 {
-		t.Errorf("%d of 50 sums were brought up to date: the test wants both kinds", followed)
-	}
-}
-
 func TestConstrainedKernelWorkers(t *testing.T) {
 	const n = 700
 	x := blobs(3, n, 2, 6, 0.9)
 	l := mustSet(t, n, someMust(rand.New(rand.NewPCG(5, 5)), n, 150))
-	p := Params{K: 6, Seed: 4, Restarts: 2}
-	want, err := ConstrainedKernel(context.Background(), enginetest.New(t, 1), rbf(x, 0.3), l, p)
+	p := cluster.Params{K: 6, Seed: 4, Restarts: 2}
+	want, err := constrainedKernel(context.Background(), enginetest.New(t, 1), rbf(x, 0.3), l, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ConstrainedKernel(context.Background(), enginetest.New(t, 5), rbf(x, 0.3), l, p)
+	got, err := constrainedKernel(context.Background(), enginetest.New(t, 5), rbf(x, 0.3), l, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,31 +156,121 @@ func TestConstrainedKernelBadInput(t *testing.T) {
 	k := gram(blobs(1, 6, 2, 2, 1))
 	var shape *fault.ShapeError
 	var param *fault.ParamError
-	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 5, nil),
-		Params{K: 2}); !errors.As(err, &shape) {
+	if _, err := constrainedKernel(context.Background(), eng, k, mustSet(t, 5, nil),
+		cluster.Params{K: 2}); !errors.As(err, &shape) {
 		t.Errorf("links for 5 of 6 objects: %v", err)
 	}
 	chain := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Must),
 		links.NewLink(3, 4, links.Must), links.NewLink(4, 5, links.Must)}
-	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 6, chain),
-		Params{K: 3}); !errors.As(err, &param) {
+	if _, err := constrainedKernel(context.Background(), eng, k, mustSet(t, 6, chain),
+		cluster.Params{K: 3}); !errors.As(err, &param) {
 		t.Errorf("3 clusters of 2 groups: %v", err)
 	}
 	cannot := []links.Link{links.NewLink(0, 1, links.Cannot)}
-	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 6, cannot),
-		Params{K: 3}); !errors.As(err, &param) {
+	if _, err := constrainedKernel(context.Background(), eng, k, mustSet(t, 6, cannot),
+		cluster.Params{K: 3}); !errors.As(err, &param) {
 		t.Errorf("a cannot-link: %v", err)
 	}
 	k.Set(2, 1, math.NaN())
 	var data *fault.DataError
-	if _, err := ConstrainedKernel(context.Background(), eng, k, mustSet(t, 6, nil),
-		Params{K: 2}); !errors.As(err, &data) {
+	if _, err := constrainedKernel(context.Background(), eng, k, mustSet(t, 6, nil),
+		cluster.Params{K: 2}); !errors.As(err, &data) {
 		t.Errorf("NaN in k: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := ConstrainedKernel(ctx, eng, gram(blobs(1, 6, 2, 2, 1)), mustSet(t, 6, chain),
-		Params{K: 2}); !errors.Is(err, context.Canceled) {
+	if _, err := constrainedKernel(ctx, eng, gram(blobs(1, 6, 2, 2, 1)), mustSet(t, 6, chain),
+		cluster.Params{K: 2}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
+}
+
+// blobs returns n points around k centers on a lattice of spacing 2, s.d. sd.
+func blobs(seed uint64, n, d, k int, sd float64) blas.Matrix {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x := blas.NewMatrix(n, d)
+	for i := range n {
+		c := i % k
+		for j := range d {
+			x.Set(i, j, 2*float64((c>>(j%8))&1)+float64(c)/float64(k)+sd*rng.NormFloat64())
+		}
+	}
+	return x
+}
+
+// allLabelings calls f with every assignment of n points to k clusters.
+func allLabelings(n, k int, f func([]int)) {
+	labels := make([]int, n)
+	for {
+		f(labels)
+		i := 0
+		for ; i < n; i++ {
+			if labels[i]++; labels[i] < k {
+				break
+			}
+			labels[i] = 0
+		}
+		if i == n {
+			return
+		}
+	}
+}
+
+func satisfies(labels []int, ls []links.Link) bool {
+	for _, l := range ls {
+		if (labels[l.I] == labels[l.J]) != (l.Sign == links.Must) {
+			return false
+		}
+	}
+	return true
+}
+
+func mustSet(t testing.TB, n int, ls []links.Link) *links.Set {
+	t.Helper()
+	s, err := links.New(n, ls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func sameResult(a, b *cluster.Result) bool {
+	if a.Restart != b.Restart || a.Iterations != b.Iterations || a.Converged != b.Converged ||
+		math.Float64bits(a.Inertia) != math.Float64bits(b.Inertia) || len(a.Labels) != len(b.Labels) ||
+		len(a.Centers.Data) != len(b.Centers.Data) {
+		return false
+	}
+	for i := range a.Labels {
+		if a.Labels[i] != b.Labels[i] {
+			return false
+		}
+	}
+	for i := range a.Centers.Data {
+		if math.Float64bits(a.Centers.Data[i]) != math.Float64bits(b.Centers.Data[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func gram(x blas.Matrix) blas.Matrix {
+	k := blas.NewMatrix(x.Rows, x.Rows)
+	for i := range x.Rows {
+		for j := range x.Rows {
+			for c, v := range x.Row(i) {
+				k.Data[i*k.Stride+j] += v * x.At(j, c)
+			}
+		}
+	}
+	return k
+}
+
+func rbf(x blas.Matrix, gamma float64) blas.Matrix {
+	k := blas.NewMatrix(x.Rows, x.Rows)
+	for i := range x.Rows {
+		for j := range x.Rows {
+			k.Set(i, j, math.Exp(-gamma*enginetest.SquaredDistance(x.Row(i), x.Row(j))))
+		}
+	}
+	return k
 }
