@@ -109,7 +109,7 @@ func (r *records) findNumerals(groups bool) {
 	r.marks.comma = commas > points && (points == 0 || !tabs)
 	if r.marks.comma && (tabs || points > 0) {
 		r.warnings = append(r.warnings,
-			"numbers are read with a decimal comma, as "+count(commas,
+			"numbers are read with a decimal comma, as "+Count(commas,
 				"number")+" of the first rows have one")
 	}
 }
@@ -190,7 +190,7 @@ func (c *csvRows) findColumnNumerals(o *ReadOptions) error {
 	const most = 5
 	if more := len(notes) - most; more > 1 {
 		notes = append(notes[:most],
-			"the numbers of "+count(more, "more column")+" are read in a way of their own too")
+			"the numbers of "+Count(more, "more column")+" are read in a way of their own too")
 	}
 	c.warnings = append(c.warnings, notes...)
 	return nil
@@ -264,7 +264,7 @@ func (c *csvRows) doubtColumn() {
 		}
 		if n > 1 && len(c.sample()) > 1 && !slices.ContainsFunc(c.sample(), other) {
 			c.warnings = append(c.warnings, "it has one column, "+quote(c.columns[0])+": if "+quote(between)+
-				" separates "+count(n, "column")+", want commas, semicolons, tabs or bars between them")
+				" separates "+Count(n, "column")+", want commas, semicolons, tabs or bars between them")
 			return
 		}
 	}
