@@ -257,7 +257,10 @@ func (f *fit) oneNumber(g *finding, x *points.Column, from source, asked bool, w
 	g.column = column{kind: from.kind, indicator: indicator,
 		number: number{source: from, fill: s.fill, scale: 1}}
 	if f.Impute == imputeSides && s.missing > 0 {
-		g.column.number.toSides(s.low, s.high)
+		// gaps lie below all values in one column, and above in another, by as much as these differ
+		span := s.high - s.low
+		p := &g.column.number
+		p.sides, p.fill, p.above = true, max(s.low-span, -math.MaxFloat64), min(s.high+span, math.MaxFloat64)
 	}
 	g.Missing = max(g.Missing, s.missing)
 	g.Does = g.filling(f)
@@ -351,7 +354,8 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 		}
 		if kind == Boolean {
 			g.err = dataset.ColumnError(x.Name,
-				"it has %s: want two for a boolean, or the column as a category", count(g.Distinct, "different text"))
+				"it has %s: want two for a boolean, or the column as a category",
+				dataset.Count(g.Distinct, "different text"))
 			return
 		}
 	}
@@ -445,7 +449,7 @@ func (f *fit) oneTerms(g *finding, x *points.Column) {
 	if f.letters > 0 {
 		what = fmt.Sprintf("%d letters in a row", f.letters)
 	}
-	g.Kind, g.Does = Text, fmt.Sprintf("tf-idf of %s: %s", what, count(len(t.list), "term"))
+	g.Kind, g.Does = Text, fmt.Sprintf("tf-idf of %s: %s", what, dataset.Count(len(t.list), "term"))
 	g.column = column{kind: Text, terms: t}
 }
 
@@ -473,7 +477,7 @@ func spelled(x *points.Column) string {
 
 // does says what becomes of a category.
 func (c *category) does(distinct int) string {
-	text := fmt.Sprintf("one-hot: %s", count(len(c.levels), "level"))
+	text := fmt.Sprintf("one-hot: %s", dataset.Count(len(c.levels), "level"))
 	if c.missing {
 		text += " and " + gap
 	}

@@ -252,7 +252,7 @@ func doubtNumbers(levels []string, often []int) string {
 			", and are read as texts: " + ways[best].want
 	case odd == 0 && other >= 0 && 2*numbers >= cells && 10*(numbers+often[other]) >= 9*cells:
 		return "most cells are numbers, but not " + strconv.Quote(short(levels[other])) + ", which is in " +
-			count(often[other], "cell") +
+			dataset.Count(often[other], "cell") +
 			": want an empty cell for a missing number"
 	case other >= 0 && 10*(odd+numbers) >= 8*cells:
 		return fmt.Sprintf("%d of its cells look like numbers, and %d do not, such as %q: want it corrected, or the "+

@@ -118,7 +118,7 @@ func (s *numbers) doubtful(sorted []float64, rows int) string {
 	}{{s.low, second, lowest}, {s.high, beforeLast, len(sorted) - last}} {
 		if slices.Contains(sentinels, math.Abs(end.value)) && 2 <= end.times && 2*end.times < rows &&
 			math.Abs(end.value-end.next) > 2*span {
-			return "its " + count(end.times, "cell") + " of " + numberText(end.value) +
+			return "its " + dataset.Count(end.times, "cell") + " of " + numberText(end.value) +
 				" are far from all others: want them empty if they mean that there is no number"
 		}
 	}
@@ -260,13 +260,6 @@ func (p *number) size() int {
 		return 2
 	}
 	return 1
-}
-
-// toSides makes gaps lie below all values in one column, and above in another, by as much as the
-// values differ.
-func (p *number) toSides(low, high float64) {
-	p.sides = true
-	p.fill, p.above = max(low-(high-low), -math.MaxFloat64), min(high+(high-low), math.MaxFloat64)
 }
 
 // bind returns what writes the rows of a column.
@@ -452,12 +445,4 @@ func dayText(days float64) string {
 		return t.Format(time.DateOnly)
 	}
 	return t.Add(time.Duration(seconds) * time.Second).Format(time.DateTime)
-}
-
-// count writes a number of things: "1 row", "2 rows".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
