@@ -285,7 +285,9 @@ func build(n int, ls []Link) (*Set, []error) {
 		for ; hi < len(sound) && sound[hi].i == first.I && sound[hi].j == first.J; hi++ {
 			again := ls[sound[hi].at].canonical()
 			if again.Sign != first.Sign {
-				found[sound[hi].at] = bothSigns(again, sound[hi].at, first, sound[lo].at)
+				found[sound[hi].at] = linkError(again, sound[hi].at, "",
+					"pair %d,%d is a %s-link here and a %s-link on %s: want one of the two", first.I, first.J,
+					again.Sign, first.Sign, origin(first, sound[lo].at))
 				continue
 			}
 			s.duplicates++
@@ -361,11 +363,6 @@ func lineError(line int, what string, at int, column string, err error) error {
 		err = fmt.Errorf("%s %d of the list: %w", what, at, err)
 	}
 	return &fault.DataError{Line: max(line, 0), Row: -1, Column: column, Err: err}
-}
-
-func bothSigns(again Link, k int, first Link, firstK int) error {
-	return linkError(again, k, "", "pair %d,%d is a %s-link here and a %s-link on %s: want one of the two",
-		first.I, first.J, again.Sign, first.Sign, origin(first, firstK))
 }
 
 // origin names the line or the list index of link number k.
