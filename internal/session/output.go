@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -153,16 +154,7 @@ func EncodeJSON(w io.Writer, v any) error {
 }
 
 // Plural writes "1 row", "2 rows", "3 passes", "4 batches".
-func Plural(n int, noun string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "ch"):
-		noun += "es"
-	default:
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
-}
+func Plural(n int, noun string) string { return dataset.Count(n, noun) }
 
 // Joined writes numbers with a separator between them.
 func Joined(numbers []int, separator string) string {
@@ -181,17 +173,14 @@ func Quantile(values []float64, q float64) float64 {
 
 // ShortTime writes a duration in seconds with about three digits.
 func ShortTime(seconds float64) string {
-	return time.Duration(seconds * float64(time.Second)).Round(roundTo(seconds)).String()
-}
-
-func roundTo(seconds float64) time.Duration {
+	unit := 10 * time.Millisecond
 	switch {
 	case seconds < 0.01:
-		return 10 * time.Microsecond
+		unit = 10 * time.Microsecond
 	case seconds < 1:
-		return time.Millisecond
+		unit = time.Millisecond
 	}
-	return 10 * time.Millisecond
+	return time.Duration(seconds * float64(time.Second)).Round(unit).String()
 }
 
 // versionReport is the result of the version command.
