@@ -25,7 +25,8 @@ func TestDecodeChunklets(t *testing.T) {
 		{"i,chunklet\nx,a\n", "not a row number"},
 		{"", "empty"},
 	} {
-		list, err := dataset.ReadChunklets(dataset.Input{Name: "x.csv", Stream: strings.NewReader(bad.text)}, c)
+		list, err := dataset.ReadChunklets(dataset.Input{Name: "x.csv", Stream: strings.NewReader(bad.text)},
+			c)
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), "x.csv") ||
 			!strings.Contains(err.Error(), bad.want) || list != nil {
 			t.Errorf("%q: list %v, error %v, want an input error with %q", bad.text, list, err, bad.want)

@@ -881,7 +881,8 @@ func TestCommentsBeforeTheHeader(t *testing.T) {
 		t.Errorf("error %v: want one of line 4", err)
 	}
 	for _, text := range []string{"# only a comment", "# one\n\n# two\ni,j,link\n#0,#1,must\n"} {
-		if _, err := ReadLinks(Input{Name: "l.csv", Stream: strings.NewReader(text)}, c); !fault.IsInput(err) {
+		if _, err := ReadLinks(Input{Name: "l.csv", Stream: strings.NewReader(text)},
+			c); !fault.IsInput(err) {
 			t.Errorf("%q: error %v, want one of the input", text, err)
 		}
 	}

@@ -316,15 +316,11 @@ func build(n int, ls []Link) (*Set, []error) {
 		s.remarks = append(s.remarks,
 			fmt.Sprintf("%d more duplicates disagree in weight or bound", disagree-maxRemarks))
 	}
-	return s, inOrder(found)
-}
-
-func inOrder(found map[int]error) []error {
 	problems := make([]error, 0, len(found))
 	for _, k := range slices.Sorted(maps.Keys(found)) {
 		problems = append(problems, found[k])
 	}
-	return problems
+	return s, problems
 }
 
 // checkLink returns the problem of link number k alone, or nil.

@@ -79,11 +79,16 @@ func open(in io.ReaderAt, size int64, o dataset.ReadOptions,
 			}
 		}
 	}
+	r.nameAll(features)
+	return r, r.CheckNames()
+}
+
+// nameAll adds the features, among which are columns of text.
+func (r *reader) nameAll(features []*column) {
 	for _, c := range features {
 		c.place = len(r.Names)
 		r.Add(c.name, c.list, c.width, c.asText)
 	}
-	return r, r.CheckNames()
 }
 
 // sort divides the columns into features, ids and labels, and reports columns of other types.
