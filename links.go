@@ -73,7 +73,8 @@ func (t *Table) readLinks(path, by string) (*Links, error) {
 	if by == dataset.ByID && t.data.IDs == nil {
 		return nil, fault.Data(t.data.Name, "the rows have no ids: want a column id, or links by row number")
 	}
-	return dataset.ReadLinks(path, dataset.LinkContext{N: t.Rows(), IDs: t.data.IDs, By: by})
+	return dataset.ReadLinks(dataset.Input{Name: path},
+		dataset.LinkContext{N: t.Rows(), IDs: t.data.IDs, By: by})
 }
 
 // checkRows refuses links between another number of rows.

@@ -284,7 +284,7 @@ func (f *file) split(text []byte, start bool) (columns []string, records []recor
 		if len(records) == 0 && problem == nil {
 			content = f.withOne(checked, columns)
 		}
-		if _, err := dataset.DecodeLinks(bytes.NewReader(content), f.path, false,
+		if _, err := dataset.ReadLinks(dataset.Input{Name: f.path, Stream: bytes.NewReader(content)},
 			f.names.context); err != nil {
 			return nil, nil, 0, err
 		}

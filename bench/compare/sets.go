@@ -96,7 +96,8 @@ func (s Set) read(path func(string) string) (*rows, error) {
 		return nil, err
 	}
 	if len(s.Files) > 1 {
-		if d.Labels, err = dataset.ReadLabels(path(s.Files[1]), dataset.ReadOptions{}); err != nil {
+		labels, err := dataset.ReadLabels(dataset.Input{Name: path(s.Files[1])}, dataset.ReadOptions{})
+		if d.Labels = labels.Labels; err != nil {
 			return nil, err
 		}
 	}

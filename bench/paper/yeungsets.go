@@ -98,10 +98,11 @@ func readDigits(t Trial) (*digitImages, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels, err := dataset.ReadLabels(t.Path(files[1]), dataset.ReadOptions{})
+	rows, err := dataset.ReadLabels(dataset.Input{Name: t.Path(files[1])}, dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
+	labels := rows.Labels
 	if len(labels) != images.Points.Len() {
 		return nil, fault.Data(t.Path(files[1]), "%d labels for %d images: want as many", len(labels),
 			images.Points.Len())

@@ -168,7 +168,7 @@ func newLesson(path string, rows int) (*lesson, error) {
 	}
 	size := 100
 	for size > 1 {
-		if l.chunklets, err = links.SampleChunklets(labels, size, 4, 1); err == nil {
+		if l.chunklets, err = sampleChunklets(labels, size, 4, 1); err == nil {
 			break
 		}
 		size /= 2

@@ -11,8 +11,8 @@ import (
 
 func TestDecodeChunklets(t *testing.T) {
 	c := dataset.LinkContext{N: 6}
-	got, err := dataset.DecodeChunklets(strings.NewReader("chunklet,i\nb,4\n0, 1\nb,1\n 0 ,5\n"), "x.csv",
-		false, c)
+	got, err := dataset.ReadChunklets(dataset.Input{Name: "x.csv",
+		Stream: strings.NewReader("chunklet,i\nb,4\n0, 1\nb,1\n 0 ,5\n")}, c)
 	want := []dataset.Chunklet{{Name: "b", Rows: []int{4, 1}, Line: 2},
 		{Name: "0", Rows: []int{1, 5}, Line: 3}}
 	if err != nil || difftest.Diff(got, want) != "" {
@@ -25,7 +25,8 @@ func TestDecodeChunklets(t *testing.T) {
 		{"i,chunklet\nx,a\n", "not a row number"},
 		{"", "empty"},
 	} {
-		list, err := dataset.DecodeChunklets(strings.NewReader(bad.text), "x.csv", false, c)
+		list, err := dataset.ReadChunklets(dataset.Input{Name: "x.csv", Stream: strings.NewReader(bad.text)},
+			c)
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), "x.csv") ||
 			!strings.Contains(err.Error(), bad.want) || list != nil {
 			t.Errorf("%q: list %v, error %v, want an input error with %q", bad.text, list, err, bad.want)

@@ -194,9 +194,7 @@ func ColumnError(column, format string, args ...any) *fault.DataError {
 
 // CellError returns an error that names a column and a row.
 func CellError(column string, row int, format string, args ...any) *fault.DataError {
-	e := fault.Data("", format, args...)
-	e.Column, e.Row = column, row
-	return e
+	return errorAt("", 0, row, column, format, args...)
 }
 
 // Budget counts the memory that a reader has in use in addition to the values of a block.

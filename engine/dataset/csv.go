@@ -98,9 +98,7 @@ func noteRecord(rep *report, err error, row int) error {
 
 func (r *records) checkHeader(line int) error {
 	add := func(column, fix, format string, args ...any) error {
-		e := fault.Data(r.rep.file, format, args...)
-		e.Line, e.Column = line, column
-		return r.rep.add(e, fix)
+		return r.rep.add(errorAt(r.rep.file, line, -1, column, format, args...), fix)
 	}
 	seen := make(map[string]int, len(r.columns))
 	for i, name := range r.columns {
@@ -126,10 +124,9 @@ func (r *records) checkHeader(line int) error {
 		}
 	}
 	if !r.csv.src.named && r.headerIsData() {
-		_ = add("", "add a first line of column names, or use the option header: none",
+		return r.rep.fatalAt(line, "", "add a first line of column names, or use the option header: none",
 			"the first line holds numbers: want a header of column names, or the option header: none if the "+
 				"line is a row, or first if these are names")
-		return errStop
 	}
 	return nil
 }
@@ -255,9 +252,7 @@ func (r *records) badOption(err error) error {
 
 // problem reports a problem of the current record.
 func (r *records) problem(line int, column, fix, format string, args ...any) error {
-	e := fault.Data(r.rep.file, format, args...)
-	e.Line, e.Row, e.Column = line, r.place(), column
-	return r.rep.add(e, fix)
+	return r.rep.add(errorAt(r.rep.file, line, r.place(), column, format, args...), fix)
 }
 
 // place returns the row for a message, -1 in files of pairs, where readers would mistake it for a
@@ -269,24 +264,28 @@ func (r *records) place() int {
 	return r.row
 }
 
-// each calls f for every record. A file without records is reported at the end.
-func (r *records) each(f func(fields []string, line int) error) error {
+// eachWithin calls f for every record; they take the given bytes of memory each, up to a limit, 0
+// for none. Exceeding it is a *fault.MemoryError. A file without records is reported at the end.
+func (r *records) eachWithin(limit int64, bytes int, f func(fields []string, line int) error) error {
+	o := ReadOptions{MemoryLimit: limit}
 	for {
 		fields, line, err := r.next()
+		if err == io.EOF && r.row < 0 {
+			return r.none()
+		}
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err == nil {
 			err = f(fields, line)
+		}
+		if err == nil {
+			err = checkBytes(o, r.rep.file, int64(r.row+1)*int64(bytes))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if r.row < 0 {
-		return r.none()
-	}
-	return nil
 }
 
 // none returns the error for a file without rows, or without a good one.
@@ -357,15 +356,6 @@ func idNames(at int) *names {
 	return &names{at: at, seen: map[string]string{}, lines: map[string]int{}}
 }
 
-// rowsWithin returns limit, or the smallest number of rows that exceeds the memory limit if that is
-// lower.
-func (o ReadOptions) rowsWithin(limit, cols int) int {
-	if o.MemoryLimit > 0 {
-		limit = int(min(int64(limit), o.MemoryLimit/8/int64(cols)+1))
-	}
-	return limit
-}
-
 // checkBytes compares the bytes of values, read or needed, with the limit.
 func checkBytes(o ReadOptions, name string, bytes int64) error {
 	if o.MemoryLimit > 0 && bytes > o.MemoryLimit {
@@ -382,26 +372,9 @@ const (
 	labelBytes = 100 // a label, possibly with new text
 )
 
-// eachWithin is like each, for lines that take the given bytes of memory each, up to a limit, 0 for
-// none. Exceeding it is a *fault.MemoryError.
-func (r *records) eachWithin(limit int64, bytes int, f func(fields []string, line int) error) error {
-	o := ReadOptions{MemoryLimit: limit}
-	return r.each(func(fields []string, line int) error {
-		if err := f(fields, line); err != nil {
-			return err
-		}
-		return checkBytes(o, r.rep.file, int64(r.row+1)*int64(bytes))
-	})
-}
-
 // delimiters are the characters that may separate the fields of a CSV file, in the order of
 // preference.
 const delimiters = ",\t;|"
-
-// delimiterName describes a delimiter for messages.
-func delimiterName(c byte) string {
-	return map[byte]string{',': "comma", '\t': "tab", ';': "semicolon", '|': "bar"}[c]
-}
 
 // findDelimiter returns the character between the fields: the only one of the four in the header
 // that is not in quotes. If there are several, it is the one that divides most of the first records

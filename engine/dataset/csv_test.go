@@ -305,7 +305,7 @@ func TestReservesOnce(t *testing.T) {
 	long := "0." + strings.Repeat("1", 30) + ","
 	short := []byte("a,b,c,d\n1,2,3,4\n" + b.String())
 	tall := []byte("a,b,c,d\n" + long + long + long + "1\n" + b.String())
-	lying := zip(t, short)
+	lying := gziptest.Zip(short)
 	copy(lying[len(lying)-4:], "\xff\xff\xff\xff")
 	for _, c := range []struct {
 		name    string
@@ -315,7 +315,7 @@ func TestReservesOnce(t *testing.T) {
 	}{
 		{"short.csv", short, "", 8*rows*cols + 1<<19},
 		{"long.csv", tall, "", 8*rows*cols + 1<<19},
-		{"short.csv.gz", zip(t, short), "", 8*rows*cols + 1<<19},
+		{"short.csv.gz", gziptest.Zip(short), "", 8*rows*cols + 1<<19},
 		{"lying.csv.gz", lying, "checksum", 16 * 8 * rows * cols},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
@@ -832,17 +832,17 @@ func TestLinksKeepTheirLabel(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := LinkContext{N: 3}
-			back, err := ReadLinks(path, c)
+			back, err := ReadLinks(Input{Name: path}, c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if must, cannot := back.Count(); back.Label() != name || must != 1 || cannot != 1 {
 				t.Fatalf("%d must, %d cannot, label %q: want 1, 1 and %q", must, cannot, back.Label(), name)
 			}
-			if pairs, err := ReadPairs(path, c); err != nil || len(pairs) != 2 {
+			if pairs, err := ReadPairs(Input{Name: path}, c); err != nil || len(pairs) != 2 {
 				t.Fatalf("pairs %v, %v", pairs, err)
 			}
-			stream, err := OpenPairs(path, c)
+			stream, err := OpenPairs(Input{Name: path}, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -860,27 +860,30 @@ func TestCommentsBeforeTheHeader(t *testing.T) {
 	const comment = "\ufeff# of \"a; b\"\r\n#\n"
 	c := LinkContext{N: 4, IDs: []string{"#0", "#1", "#2", "#3"}, By: ByID}
 	in := func(text string) *bytes.Reader { return bytes.NewReader([]byte(comment + text)) }
-	set, err := DecodeLinks(in("i;j;link\n#0;#1;must\n"), "l.csv", false, c)
+	set, err := ReadLinks(Input{Name: "l.csv", Stream: in("i;j;link\n#0;#1;must\n")}, c)
 	if err != nil || set.Len() != 1 || set.Label() != "" || set.Must()[0].Line != 4 {
 		t.Errorf("links %v, %v", set, err)
 	}
-	if list, err := DecodeChunklets(in("i,chunklet\n#0,a\n"), "c.csv", false, c); err != nil ||
+	if list, err := ReadChunklets(Input{Name: "c.csv", Stream: in("i,chunklet\n#0,a\n")}, c); err != nil ||
 		len(list) != 1 {
 		t.Errorf("chunklets %v, %v", list, err)
 	}
-	if list, err := DecodeTriplets(in("i,j,k\n#0,#1,#3\n"), "t.csv", false, c); err != nil || len(list) != 1 {
+	if list, err := ReadTriplets(Input{Name: "t.csv", Stream: in("i,j,k\n#0,#1,#3\n")},
+		c); err != nil || len(list) != 1 {
 		t.Errorf("triplets %v, %v", list, err)
 	}
-	if list, err := DecodeQuadruplets(in("i,j,k,l\n#0,#1,#2,#3\n"), "q.csv", false, c); err != nil ||
+	if list, err := ReadQuadruplets(Input{Name: "q.csv", Stream: in("i,j,k,l\n#0,#1,#2,#3\n")},
+		c); err != nil ||
 		len(list) != 1 {
 		t.Errorf("quadruplets %v, %v", list, err)
 	}
-	_, err = DecodeLinks(in("i,j,link\n#0,#9,must\n"), "l.csv", false, c)
+	_, err = ReadLinks(Input{Name: "l.csv", Stream: in("i,j,link\n#0,#9,must\n")}, c)
 	if wrong, is := errors.AsType[*fault.DataError](err); !is || wrong.Line != 4 {
 		t.Errorf("error %v: want one of line 4", err)
 	}
 	for _, text := range []string{"# only a comment", "# one\n\n# two\ni,j,link\n#0,#1,must\n"} {
-		if _, err := DecodeLinks(strings.NewReader(text), "l.csv", false, c); !fault.IsInput(err) {
+		if _, err := ReadLinks(Input{Name: "l.csv", Stream: strings.NewReader(text)},
+			c); !fault.IsInput(err) {
 			t.Errorf("%q: error %v, want one of the input", text, err)
 		}
 	}

@@ -9,9 +9,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// csvKind describes CSV for messages.
-func csvKind() textKind { return textKind{"csv", "CSV text", "a header and data rows"} }
-
 // csvReader splits a source into records. Unlike encoding/csv it limits lines and records, detects
 // binary data, and refuses a blank line inside the data, because in a file of one column it is a
 // missing value.
@@ -32,7 +29,7 @@ type ahead struct {
 }
 
 func newCSVReader(src *source, maxLine int) (*csvReader, error) {
-	lines, err := newLineReader(src, maxLine, csvKind())
+	lines, err := newLineReader(src, maxLine, textKind{"csv", "CSV text", "a header and data rows"})
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +115,6 @@ func (r *csvReader) cut(text string) (field, rest string, more bool) {
 	return text, "", false
 }
 
-// trimLeft removes the white space before a field, but not the delimiter, which may be a tab.
-func trimLeft(s string, delimiter byte) string {
-	return strings.TrimLeftFunc(s, func(c rune) bool { return unicode.IsSpace(c) && c != rune(delimiter) })
-}
-
 func (r *csvReader) bareReturn(line int) error {
 	return r.bad(line, false, "save the file with LF or CRLF line ends",
 		"there is a carriage return inside the line")
@@ -132,7 +124,9 @@ func (r *csvReader) bareReturn(line int) error {
 func (r *csvReader) splitQuoted(text string, line int) ([]string, int, error) {
 	for more := true; more; {
 		var field string
-		text = trimLeft(text, r.delimiter)
+		text = strings.TrimLeftFunc(text, func(c rune) bool {
+			return unicode.IsSpace(c) && c != rune(r.delimiter) // which may be a tab
+		})
 		if strings.HasPrefix(text, `"`) {
 			rest, err := r.quotedField(&field, text[1:], line)
 			if err != nil {
@@ -140,9 +134,10 @@ func (r *csvReader) splitQuoted(text string, line int) ([]string, int, error) {
 			}
 			var behind string
 			if behind, text, more = r.cut(rest); behind != "" {
+				names := map[byte]string{',': "comma", '\t': "tab", ';': "semicolon", '|': "bar"}
 				return nil, line, r.bad(r.line, false, `write a quote inside a quoted field as ""`,
 					"field %d has text behind its closing quote: want a %s", len(r.fields)+1,
-					delimiterName(r.delimiter))
+					names[r.delimiter])
 			}
 		} else {
 			field, text, more = r.cut(text)

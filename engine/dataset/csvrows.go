@@ -161,7 +161,10 @@ func (c *csvRows) next(limit int) (*table, error) {
 				c.mix.drop(t.rows)
 				continue
 			}
-			length = lengthOf(fields)
+			length = len(fields) // about that of the line
+			for _, f := range fields {
+				length += len(f)
+			}
 		}
 		read += length
 		if t.rows++; t.rows == rowsToMeasure {
@@ -186,7 +189,9 @@ const rowsToMeasure = 256
 
 // reserve allocates memory for the rows that the file may have if they are of the given length.
 func (c *csvRows) reserve(t *table, length float64, limit int) {
-	limit = c.o.rowsWithin(limit, len(c.features))
+	if c.o.MemoryLimit > 0 { // a row more, for the error
+		limit = int(min(int64(limit), c.o.MemoryLimit/8/int64(len(c.features))+1))
+	}
 	rows := expected(c.src.hint, length, limit)
 	for _, texts := range []*names{c.labels, c.ids} {
 		if texts.at >= 0 {
@@ -194,7 +199,10 @@ func (c *csvRows) reserve(t *table, length float64, limit int) {
 		}
 	}
 	if !c.mix.apart() {
-		t.data = grow(t.data, rows*t.cols, c.src.hint)
+		// A value takes at least two bytes of text, so this is at most four times the size of the
+		// file.
+		values := min(rows*t.cols, int(c.src.hint/2+1))
+		t.data = append(make([]float64, 0, max(len(t.data), values)), t.data...)
 		return
 	}
 	c.mix.reserve(rows)
@@ -278,21 +286,6 @@ func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, e
 	return v, c.textAmongNumbers(t, column, line, cell)
 }
 
-// lengthOf returns the approximate number of bytes of a record.
-func lengthOf(fields []string) int {
-	n := len(fields)
-	for _, f := range fields {
-		n += len(f)
-	}
-	return n
-}
-
-// grow allocates memory for the values that a file of size bytes may have. A value takes at least
-// two bytes of text, so this is at most four times the size of the file.
-func grow(data []float64, values int, size int64) []float64 {
-	return append(make([]float64, 0, max(len(data), min(values, int(size/2+1)))), data...)
-}
-
 // expected returns the number of rows, up to limit, that a file of size bytes may have if they are
 // of the given length, 0 if the size is not known.
 func expected(size int64, rowLength float64, limit int) int {
@@ -362,7 +355,7 @@ func (c *csvRows) parsePlain(t *table, line []byte) (label, id []byte, ok bool) 
 			}
 		}
 		if i == last {
-			return label, id, size == len(line) && (id == nil || !c.ids.has(id))
+			return label, id, size == len(line) && c.ids.lines[string(id)] == 0
 		}
 		if size == len(line) {
 			break
@@ -393,12 +386,6 @@ func (c *csvRows) numberField(text []byte, delimiter byte, column int) (v float6
 		return 0, -1
 	}
 	return v, size
-}
-
-// has reports whether an id occurred before.
-func (c *names) has(id []byte) bool {
-	_, there := c.lines[string(id)]
-	return there
 }
 
 // pushPlain is push without a search for an equal value; a nil value is ignored.

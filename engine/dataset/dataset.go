@@ -188,46 +188,32 @@ func (o ReadOptions) head(src *source) error {
 //
 // Cost: it reads the text about once; memory for the values (8 bytes each) and at most as much
 // again while they grow.
-func Read(path string, o ReadOptions) (*Data, error) {
-	rep := &report{max: 1}
-	return first(readData(path, o, rep))(rep)
-}
+func Read(path string, o ReadOptions) (*Data, error) { return read(Input{Name: path}, "", o) }
 
 // Decode reads a data file from r. Messages refer to it as name. The format is o.Format if set,
 // else format, else that of name's extension, and CSV for the name "-". Errors are those of [Read].
 func Decode(r io.Reader, name, format string, o ReadOptions) (*Data, error) {
-	f, gz, err := o.input(name, format)
-	if err != nil {
-		return nil, err
-	}
+	return read(Input{Name: name, Stream: r}, format, o)
+}
+
+func read(in Input, format string, o ReadOptions) (*Data, error) {
 	rep := &report{max: 1}
-	return first(decodeData(newSource(name, r, -1, gz), f, o, rep))(rep)
-}
-
-// first turns the result of a decoder into that of a reader, whose error is the first problem
-// found.
-func first[T any](value T, err error) func(rep *report) (T, error) {
-	return func(rep *report) (T, error) {
-		if err := rep.outcome(err); err != nil {
-			var none T
-			return none, err
-		}
-		return value, nil
+	d, err := readData(in, format, o, rep)
+	if err = rep.outcome(err); err != nil {
+		return nil, err
 	}
+	return d, nil
 }
 
-// readData opens path and decodes it.
-func readData(path string, o ReadOptions, rep *report) (*Data, error) {
-	f, gz, err := o.input(path, "")
+func readData(in Input, format string, o ReadOptions, rep *report) (*Data, error) {
+	f, gz, err := o.input(in.Name, format)
 	if err != nil {
 		return nil, err
 	}
-	src, err := open(path, gz)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	return decodeData(src, f, o, rep)
+	in.Gzip = gz
+	return decodeInput(in, rep, func(src *source, rep *report) (*Data, error) {
+		return decodeData(src, f, o, rep)
+	})
 }
 
 // table is the result of a format's decoder: n rows of d numbers, or other points, with their
@@ -249,7 +235,7 @@ func (t *table) makePoints(name string, o ReadOptions) (points.Points, error) {
 	case o.Gram && t.points != nil:
 		return nil, fault.Data(name,
 			"%s cannot hold a Gram matrix: want a file of dense numbers (.csv, .npy or .idx)",
-			kindOf(t.points))
+			KindOf(t.points))
 	case o.Gram:
 		return gramPoints(t, name, o)
 	case t.points != nil:
@@ -273,8 +259,8 @@ type Transform interface {
 	Encode(f *model.File)
 }
 
-// kindOf describes points that are not dense, for messages.
-func kindOf(p points.Points) string {
+// KindOf describes points that are not dense, for messages.
+func KindOf(p points.Points) string {
 	switch p.(type) {
 	case *points.Sequences:
 		return "a file of sequences"
@@ -286,11 +272,8 @@ func kindOf(p points.Points) string {
 
 // decodeData decodes one source and adds the parts that the options request.
 func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error) {
-	rep.file = src.name
-	if !f.named {
-		if err := o.needColumns(src.name, f.name); err != nil {
-			return nil, err
-		}
+	if err := o.needColumns(src.name, f); err != nil {
+		return nil, err
 	}
 	o, err := o.forPictures(src)
 	if err != nil {
@@ -379,23 +362,29 @@ type Roles struct {
 // *fault.DataError without a file; a pattern that is none is a *fault.ParamError.
 func (o ReadOptions) Roles(columns []string) (Roles, error) {
 	r := Roles{Label: slices.Index(columns, labelColumn), ID: slices.Index(columns, idColumn)}
+	for _, part := range []struct {
+		at       *int
+		name     string
+		optional bool
+	}{{&r.Label, o.Label, o.LabelOptional}, {&r.ID, o.ID, false}} {
+		if part.name != "" {
+			*part.at = slices.Index(columns, part.name)
+		}
+		if part.name != "" && *part.at < 0 && !part.optional {
+			return r, noColumn(part.name, columns)
+		}
+	}
 	var drop, keep []bool
-	err := firstError(
-		func() error {
-			if o.LabelOptional && o.Label != "" {
-				r.Label = slices.Index(columns, o.Label)
-				return nil
-			}
-			return named(&r.Label, o.Label, columns)
-		},
-		func() error { return named(&r.ID, o.ID, columns) },
-		func() (err error) { drop, err = matching(o.Drop, columns, "drop"); return err },
-		func() (err error) { keep, err = matching(o.Keep, columns, "keep"); return err },
-		func() (err error) { r.Text, err = matching(o.Text, columns, "text"); return err },
-		func() (err error) { r.Numbers, err = matching(o.Numbers, columns, "numbers"); return err },
-	)
-	if err != nil {
-		return r, err
+	for _, list := range []struct {
+		is     *[]bool
+		names  []string
+		option string
+	}{{&drop, o.Drop, "drop"}, {&keep, o.Keep, "keep"}, {&r.Text, o.Text, "text"},
+		{&r.Numbers, o.Numbers, "numbers"}} {
+		var err error
+		if *list.is, err = matching(list.names, columns, list.option); err != nil {
+			return r, err
+		}
 	}
 	if r.ID == r.Label && r.ID >= 0 {
 		return r, twoParts(columns[r.ID], "the label", "the id")
@@ -423,29 +412,9 @@ func (o ReadOptions) Roles(columns []string) (Roles, error) {
 	return r, nil
 }
 
-func firstError(steps ...func() error) error {
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func twoParts(column, a, b string) error {
 	return &fault.DataError{Row: -1, Column: column,
 		Err: fmt.Errorf("the column is %s and %s: want one of the two", a, b)}
-}
-
-// named sets at to the index of a column, if name is not "".
-func named(at *int, name string, columns []string) error {
-	if name == "" {
-		return nil
-	}
-	if *at = slices.Index(columns, name); *at < 0 {
-		return noColumn(name, columns)
-	}
-	return nil
 }
 
 func noColumn(name string, columns []string) error {
@@ -490,7 +459,7 @@ func matching(list, columns []string, option string) ([]bool, error) {
 func flat(name string) string { return strings.ReplaceAll(name, "/", "\x00") }
 
 // needColumns refuses the options that name columns, for a format without such names.
-func (o ReadOptions) needColumns(file, format string) error {
+func (o ReadOptions) needColumns(file string, f format) error {
 	for _, given := range []struct {
 		option string
 		is     bool
@@ -499,9 +468,9 @@ func (o ReadOptions) needColumns(file, format string) error {
 		{"columns to drop", len(o.Drop) > 0}, {"columns to keep", len(o.Keep) > 0},
 		{"columns of text", len(o.Text) > 0}, {"columns of numbers", len(o.Numbers) > 0},
 	} {
-		if given.is {
+		if given.is && !f.named {
 			return fault.Data(file, "columns of %s data have no names: want no %s, or a table such as .csv",
-				format, given.option)
+				f.name, given.option)
 		}
 	}
 	return nil

@@ -21,9 +21,10 @@ func ExampleDecode() {
 	// 2 2 [width height] [r1 r2] [a b] <nil>
 }
 
-func ExampleDecodeLinks() {
+func ExampleReadLinks() {
 	text := "i,j,link\n0,1,must\n2,3,must\n1,0,cannot\n"
-	_, err := dataset.DecodeLinks(strings.NewReader(text), "links.csv", false, dataset.LinkContext{N: 4})
+	_, err := dataset.ReadLinks(dataset.Input{Name: "links.csv", Stream: strings.NewReader(text)},
+		dataset.LinkContext{N: 4})
 	fmt.Println(err)
 	// Output:
 	// links.csv, line 4: pair 0,1 is a cannot-link here and a must-link on line 2: want one of the two

@@ -61,13 +61,12 @@ func decodeFASTA(src *source, o ReadOptions, rep *report) (*table, error) {
 }
 
 // labelsFASTA returns the second words of the headers.
-func labelsFASTA(src *source, o ReadOptions) (labels, ids []string, err error) {
-	rep := &report{file: src.name, max: 1}
+func labelsFASTA(src *source, o ReadOptions, rep *report) (LabelRows, error) {
 	f, err := readFASTA(src, "", true, ReadOptions{MaxLine: o.MaxLine, MemoryLimit: src.limit}, rep)
-	if err := rep.outcome(err); err != nil {
-		return nil, nil, err
+	if err != nil {
+		return LabelRows{}, err
 	}
-	return f.labels.values, f.ids.values, nil
+	return LabelRows{f.labels.values, f.ids.values}, nil
 }
 
 // Alphabet returns the letters of a named alphabet ("protein", also "", "dna", "rna") or of one

@@ -79,8 +79,8 @@ func TestDecodeFASTA(t *testing.T) {
 		t.Errorf("labels %q, want those of the file", d.Labels)
 	}
 	from := write(t, "labels.fasta", []byte(text))
-	if labels, err := ReadLabels(from, ReadOptions{}); err != nil ||
-		!slices.Equal(labels, []string{"fold.a", "fold.b"}) {
+	if labels, err := ReadLabels(Input{Name: from}, ReadOptions{}); err != nil ||
+		!slices.Equal(labels.Labels, []string{"fold.a", "fold.b"}) {
 		t.Errorf("labels %q, error %v", labels, err)
 	}
 }
@@ -141,8 +141,9 @@ func TestFASTAErrors(t *testing.T) {
 	_, err := decodeText(">a\nA\n", "a.fasta", ReadOptions{Labels: labels})
 	wantData(t, err, labels, place{0, 0, "id"}, `the id is "b"`)
 	one := write(t, "one.fasta", []byte(">a x\nA\n>b\nA\n"))
-	if labels, err := ReadLabels(one, ReadOptions{}); err != nil || !slices.Equal(labels, []string{"x", ""}) {
-		t.Errorf("labels %q, error %v: want one row without a label", labels, err)
+	if rows, err := ReadLabels(Input{Name: one}, ReadOptions{}); err != nil ||
+		!slices.Equal(rows.Labels, []string{"x", ""}) {
+		t.Errorf("labels %q, error %v: want one row without a label", rows, err)
 	}
 }
 

@@ -22,7 +22,7 @@ type format struct {
 	endings []string
 	decode  func(src *source, o ReadOptions, rep *report) (*table, error)
 	rows    func(src *source, o ReadOptions, rep *report) (rowReader, error) // reads one block at a time
-	labels  func(src *source, o ReadOptions) (labels, ids []string, err error)
+	labels  func(src *source, o ReadOptions, rep *report) (LabelRows, error)
 	encode  func(w *matrixWriter) error
 	named   bool // its columns have names
 }
@@ -108,10 +108,6 @@ func (o ReadOptions) input(path, name string) (format, bool, error) {
 		return lookupFormat("-", "", o.Extensions, format.readable) // its list is CSV text
 	}
 	return f, gz, err
-}
-
-func outputFormat(path, name string, extra []Extension) (format, bool, error) {
-	return lookupFormat(path, name, extra, format.writable)
 }
 
 // lookupFormat finds a format by name ("csv", "npy.gz", also by another of its extensions)
@@ -367,8 +363,8 @@ func (t *table) checkIDs(rep *report) error {
 			rows[id] = i
 			continue
 		}
-		e := fault.Data(rep.file, "id %s is already in row %d: want different ids", quote(id), first)
-		e.Row, e.Column = i, idColumn
+		e := errorAt(rep.file, 0, i, idColumn, "id %s is already in row %d: want different ids", quote(id),
+			first)
 		if err := rep.add(e, "rename or remove one of the two rows"); err != nil {
 			return err
 		}

@@ -42,8 +42,11 @@ func FuzzLabels(f *testing.F) {
 			if format.labels == nil {
 				continue
 			}
-			labels, ids, err := format.labels(newSource("f", bytes.NewReader(b), -1, false),
-				ReadOptions{MaxLine: 1 << 16})
+			of := func(src *source, rep *report) (LabelRows, error) {
+				return format.labels(src, ReadOptions{MaxLine: 1 << 16}, rep)
+			}
+			rows, err := readInput(Input{Name: "f", Stream: bytes.NewReader(b)}, of)
+			labels, ids := rows.Labels, rows.IDs
 			if err != nil {
 				if !fault.IsInput(err) {
 					t.Fatalf("%s: error %v is not an input error", format.name, err)
@@ -59,13 +62,13 @@ func FuzzLabels(f *testing.F) {
 				continue
 			}
 			text := labelsText(t, labels, ids)
-			again, sameIDs, err := decodeLabels(newSource("f", bytes.NewReader(text), -1, false),
+			again, err := ReadLabels(Input{Name: "f", Stream: bytes.NewReader(text)},
 				ReadOptions{MaxLine: 1 << 20})
-			if err != nil || !slices.Equal(again, labels) || !slices.Equal(sameIDs, ids) {
+			if err != nil || !slices.Equal(again.Labels, labels) || !slices.Equal(again.IDs, ids) {
 				t.Fatalf("labels %q of %q are %q of %q after writing and reading, error %v", labels, ids,
-					again, sameIDs, err)
+					again.Labels, again.IDs, err)
 			}
-			if !bytes.Equal(text, labelsText(t, again, sameIDs)) {
+			if !bytes.Equal(text, labelsText(t, again.Labels, again.IDs)) {
 				t.Fatal("writing again gives other bytes")
 			}
 		}
@@ -94,7 +97,7 @@ func FuzzChunklets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, c := range []LinkContext{fiveRows, byID(fiveRows)} {
 			c.MaxLine = 1 << 16
-			list, err := DecodeChunklets(bytes.NewReader(b), "f", false, c)
+			list, err := ReadChunklets(Input{Name: "f", Stream: bytes.NewReader(b)}, c)
 			if err != nil {
 				if !fault.IsInput(err) {
 					t.Fatalf("error %v is not an input error", err)
@@ -124,7 +127,7 @@ func FuzzChunklets(f *testing.F) {
 
 func sameChunklets(t *testing.T, b []byte, c LinkContext, want *links.Set) {
 	t.Helper()
-	set, err := DecodeLinks(bytes.NewReader(b), "f", false, c)
+	set, err := ReadLinks(Input{Name: "f", Stream: bytes.NewReader(b)}, c)
 	if err != nil || fmt.Sprint(set.Chunklets()) != fmt.Sprint(want.Chunklets()) {
 		t.Fatalf("links of the chunklets: %v, error %v: want %v", set, err, want.Chunklets())
 	}

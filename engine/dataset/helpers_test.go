@@ -73,7 +73,7 @@ func wantData(t testing.TB, err error, file string, at place, text string) {
 
 // writeChunklets writes the chunklets of s, numbered from 0, to the standard output of o.
 func writeChunklets(s *links.Set, ids []string, o WriteOptions) error {
-	return o.table("-", []string{"i", "chunklet"}, func(yield func([]string, error) bool) {
+	return WriteTable("-", []string{"i", "chunklet"}, func(yield func([]string, error) bool) {
 		for k, rows := range s.Chunklets() {
 			for _, i := range rows {
 				if !yield([]string{rowName(i, ids), strconv.Itoa(k)}, nil) {
@@ -81,5 +81,5 @@ func writeChunklets(s *links.Set, ids []string, o WriteOptions) error {
 				}
 			}
 		}
-	})
+	}, o)
 }

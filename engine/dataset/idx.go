@@ -3,7 +3,6 @@ package dataset
 import (
 	"encoding/binary"
 	"errors"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -81,30 +80,26 @@ func decodeIDX(src *source, o ReadOptions, rep *report) (*table, error) {
 }
 
 // labelsIDX returns the numbers of a vector as labels.
-func labelsIDX(src *source, _ ReadOptions) (labels, ids []string, err error) {
+func labelsIDX(src *source, _ ReadOptions, rep *report) (rows LabelRows, err error) {
 	head, err := src.r.Peek(4)
 	if err == nil && (head[3] != 1 || head[2] >= 0x0d) && head[0] == 0 && head[1] == 0 {
-		return nil, nil, fault.Data(src.name,
+		return rows, fault.Data(src.name,
 			"it is not a vector of whole numbers: want an IDX file of one dimension (idx1) with the labels")
 	}
-	t, err := decodeIDX(src, ReadOptions{MemoryLimit: src.limit}, &report{file: src.name, max: 1})
+	t, err := decodeIDX(src, ReadOptions{MemoryLimit: src.limit}, rep)
 	if err != nil {
-		return nil, nil, err
+		return rows, err
 	}
 	list := labelNames(0)
 	for _, v := range t.data {
 		list.push(strconv.FormatInt(int64(v), 10), 0)
 	}
-	return list.values, nil, nil
+	return LabelRows{Labels: list.values}, nil
 }
 
 func readIDXHeader(src *source) (h idxHeader, err error) {
-	const what = "its header"
-	if head, err := src.r.Peek(1); err == io.EOF && len(head) == 0 {
-		return h, fault.Data(src.name, "the file is empty: want an IDX file")
-	}
 	var magic [4]byte
-	if err := src.full(magic[:], what); err != nil {
+	if err := src.head(magic[:], "an IDX file"); err != nil {
 		return h, err
 	}
 	known := slices.IndexFunc(idxTypes(), func(t idxType) bool { return t.code == magic[2] })
@@ -126,7 +121,7 @@ func readIDXHeader(src *source) (h idxHeader, err error) {
 	h = idxHeader{idxTypes()[known], make([]int64, dims)}
 	var size [4]byte
 	for k := range h.dims {
-		if err := src.full(size[:], what); err != nil {
+		if err := src.full(size[:], "its header"); err != nil {
 			return h, err
 		}
 		h.dims[k] = int64(binary.BigEndian.Uint32(size[:]))
@@ -215,7 +210,7 @@ func readColumn(path string, o ReadOptions) ([]float64, error) {
 	x, ok := d.Points.(*points.Dense)
 	if !ok {
 		return nil, fault.Data(path, "it is %s: want one column of numbers with the diagonal",
-			kindOf(d.Points))
+			KindOf(d.Points))
 	}
 	if x.D != 1 {
 		return nil, fault.Data(path, "it has %s: want one column with the diagonal",

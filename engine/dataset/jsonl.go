@@ -85,7 +85,8 @@ func (j *jsonLines) header() error {
 	}
 	j.growing, j.line = false, 0
 	if len(j.columns) == 0 && (j.end == nil || j.end == io.EOF && len(j.ahead) > 0) {
-		return j.bad("it has no names: want an object such as {\"age\": 31, \"city\": \"Rome\"}, or an array")
+		return j.bad("",
+			"it has no names: want an object such as {\"age\": 31, \"city\": \"Rome\"}, or an array")
 	}
 	for k, name := range j.columns {
 		j.writeText(name)
@@ -176,22 +177,20 @@ func (j *jsonLines) fill(text []byte) error {
 		return nil
 	}
 	if text[0] != '{' && text[0] != '[' {
-		return j.bad("it begins with %s: want an object {...} or an array [...] in every line",
+		return j.bad("", "it begins with %s: want an object {...} or an array [...] in every line",
 			quote(string(text[:1])))
 	}
 	if !json.Valid(text) {
 		var v json.RawMessage
-		return j.bad("it is not JSON: %w", json.Unmarshal(text, &v))
+		return j.bad("", "it is not JSON: %w", json.Unmarshal(text, &v))
 	}
 	_, err := j.value("", text)
 	return err
 }
 
-// bad returns an error of the line.
-func (j *jsonLines) bad(format string, args ...any) *fault.DataError {
-	e := fault.Data(j.lines.src.name, format, args...)
-	e.Line = j.line
-	return e
+// bad returns an error of the line, in the column of a name or in none.
+func (j *jsonLines) bad(name, format string, args ...any) error {
+	return errorAt(j.lines.src.name, j.line, -1, name, format, args...)
 }
 
 // value sets the cells of the value that text begins with, which is valid JSON, and returns what
@@ -203,10 +202,10 @@ func (j *jsonLines) value(name string, text []byte) (rest []byte, err error) {
 			var key string
 			size := stringSize(text)
 			if err := json.Unmarshal(text[:size], &key); err != nil {
-				return nil, j.bad("a name is not JSON: %w", err)
+				return nil, j.bad("", "a name is not JSON: %w", err)
 			}
 			if key == "" {
-				return nil, j.bad("a name is empty: want one for every value")
+				return nil, j.bad("", "a name is empty: want one for every value")
 			}
 			if name != "" {
 				key = name + "." + key
@@ -236,9 +235,8 @@ func (j *jsonLines) value(name string, text []byte) (rest []byte, err error) {
 			}
 		}
 		if width, known := j.widths[name]; known && width != k {
-			e := j.bad("the list has %s: want %d, as in the first line that has one", fault.Count(k, "item"), width)
-			e.Column = name
-			return nil, e
+			return nil, j.bad(name, "the list has %s: want %d, as in the first line that has one",
+				fault.Count(k, "item"), width)
 		}
 		j.widths[name] = k
 		return text[1:], nil
@@ -261,13 +259,9 @@ func (j *jsonLines) set(name string, cell []byte) error {
 		j.index[name] = len(j.columns)
 		j.columns = append(j.columns, name)
 	case !known:
-		e := j.bad("the first lines have no column of this name: want the same names in every line")
-		e.Column = name
-		return e
+		return j.bad(name, "the first lines have no column of this name: want the same names in every line")
 	case !j.growing && j.cells[k] != nil:
-		e := j.bad("the line has two values of this name: want one")
-		e.Column = name
-		return e
+		return j.bad(name, "the line has two values of this name: want one")
 	case !j.growing:
 		j.cells[k] = cell
 	}

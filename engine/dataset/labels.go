@@ -10,132 +10,99 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// ReadLabels reads the labels of a labels file, or of data with labels: the column label of a CSV
-// file, of JSON Lines, or of a format of Extensions, the first words of an svmlight file, the
-// second words of the headers of a FASTA file, the whole numbers of an IDX vector. A file with an
-// unknown ending is read as CSV. Other columns are ignored. An empty label is that of a row without
-// one; a file without a place for labels is a *fault.DataError. Of the options it takes MaxLine,
-// MemoryLimit and Extensions, and for formats with columns Label, ID and Header.
-func ReadLabels(path string, o ReadOptions) ([]string, error) {
-	rows, err := ReadLabelRows(path, o)
-	return rows.Labels, err
-}
-
-// ReadLabelRows is [ReadLabels] that also returns the ids of the rows, if the file has some.
-func ReadLabelRows(path string, o ReadOptions) (LabelRows, error) {
-	labels, ids, err := readLabels(path, o)
-	return LabelRows{labels, ids}, err
-}
-
-// DecodeLabelRows is [ReadLabelRows] for a stream of CSV. Messages refer to it as name; gz means
-// that it is compressed. Errors are the same.
-func DecodeLabelRows(r io.Reader, name string, gz bool, o ReadOptions) (LabelRows, error) {
-	src := newSource(name, r, -1, gz)
-	src.limit = o.MemoryLimit
-	labels, ids, err := decodeLabels(src, o)
-	return LabelRows{labels, ids}, err
-}
-
-func readLabels(path string, o ReadOptions) (labels, ids []string, err error) {
-	f := formatNamed(path, o.Extensions)
+// ReadLabels reads the labels of a labels file, or of data with labels, and the ids of the rows, if
+// it has some: the column label of a CSV file, of JSON Lines, or of a format of Extensions, the
+// first words of an svmlight file, the second words of the headers of a FASTA file, the whole
+// numbers of an IDX vector. A file with an unknown ending, and a stream, is read as CSV. Other
+// columns are ignored. An empty label is that of a row without one; a file without a place for
+// labels is a *fault.DataError. Of the options it takes MaxLine, MemoryLimit and Extensions, and
+// for formats with columns Label, ID and Header.
+func ReadLabels(in Input, o ReadOptions) (LabelRows, error) {
 	decode := decodeLabels
-	if f.hidesLabels() {
-		return tableLabels(path, o)
-	}
-	if f.labels != nil {
-		decode = f.labels
-		if !f.named {
-			if err := o.needColumns(path, f.name); err != nil {
-				return nil, nil, err
+	if f := formatNamed(in.Name, o.Extensions); in.Stream == nil {
+		if f.hidesLabels() {
+			return tableLabels(in.Name, o)
+		}
+		if f.labels != nil {
+			decode = f.labels
+			if err := o.needColumns(in.Name, f); err != nil {
+				return LabelRows{}, err
 			}
 		}
 	}
-	src, err := open(path, isGzip(path))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer src.Close()
-	src.limit = o.MemoryLimit
-	return decode(src, o)
+	return readInput(in, func(src *source, rep *report) (LabelRows, error) {
+		src.limit = o.MemoryLimit
+		return decode(src, o, rep)
+	})
 }
 
 // hidesLabels reports whether labels are read with the rows of the format.
 func (f format) hidesLabels() bool { return f.labels == nil && f.named }
 
-// tableLabels is readLabels for a table of another format than CSV, a block of rows at a time.
-func tableLabels(path string, o ReadOptions) (labels, ids []string, err error) {
+// tableLabels is ReadLabels for a table of another format than CSV, a block of rows at a time.
+func tableLabels(path string, o ReadOptions) (all LabelRows, err error) {
 	const rows = 1 << 12
 	o.Mixed = true
 	s, err := OpenStream(path, o)
 	if err != nil {
-		return nil, nil, err
+		return all, err
 	}
 	defer s.Close()
 	for {
 		d, err := s.Next(rows)
 		if err == io.EOF {
-			return labels, ids, nil
+			return all, nil
 		}
 		if err == nil && d.Labels == nil {
 			err = fault.Data(path, "it has no column %s: want one", cmp.Or(o.Label, labelColumn))
 		}
 		if err == nil {
-			labels, ids = append(labels, d.Labels...), append(ids, d.IDs...)
-			err = checkBytes(o, path, labelBytes*int64(len(labels)))
+			all.Labels, all.IDs = append(all.Labels, d.Labels...), append(all.IDs, d.IDs...)
+			err = checkBytes(o, path, labelBytes*int64(len(all.Labels)))
 		}
 		if err != nil {
-			return nil, nil, err
+			return LabelRows{}, err
 		}
 	}
 }
 
-// decodeLabels also returns the ids, nil when there are none.
-func decodeLabels(src *source, o ReadOptions) (labels, ids []string, err error) {
-	rep := &report{file: src.name, max: 1}
-	err = func() error {
-		r, label, id, err := openLabels(src, o, rep)
-		if err != nil {
+// decodeLabels reads CSV text.
+func decodeLabels(src *source, o ReadOptions, rep *report) (LabelRows, error) {
+	r, label, id, err := openLabels(src, o, rep)
+	if err != nil {
+		return LabelRows{}, err
+	}
+	err = r.eachWithin(src.limit, labelBytes, func(fields []string, line int) error {
+		if err := label.add(r, fields, line); err != nil {
 			return err
 		}
-		err = r.eachWithin(src.limit, labelBytes, func(fields []string, line int) error {
-			if err := label.add(r, fields, line); err != nil {
-				return err
-			}
-			return id.add(r, fields, line)
-		})
-		labels, ids = label.values, id.values
-		return err
-	}()
-	if err := rep.outcome(err); err != nil {
-		return nil, nil, err
-	}
-	return labels, ids, nil
+		return id.add(r, fields, line)
+	})
+	return LabelRows{label.values, id.values}, err
 }
 
 // labelsFor reads the labels of a data file of n rows from a separate file. If both files have ids,
 // these must agree row by row.
 func labelsFor(path, data string, n int, dataIDs []string, o ReadOptions) ([]string, error) {
-	labels, ids, err := readLabels(path, ReadOptions{MaxLine: o.MaxLine, MemoryLimit: o.MemoryLimit,
+	rows, err := ReadLabels(Input{Name: path}, ReadOptions{MaxLine: o.MaxLine, MemoryLimit: o.MemoryLimit,
 		Extensions: o.Extensions})
 	if err != nil {
 		return nil, err
 	}
-	if len(labels) != n {
+	if len(rows.Labels) != n {
 		return nil, fault.Data(path, "it has %s: want %d, one for each row of %s",
-			fault.Count(len(labels), "label"), n, data)
+			fault.Count(len(rows.Labels), "label"), n, data)
 	}
-	if ids == nil || dataIDs == nil {
-		return labels, nil
+	if rows.IDs == nil || dataIDs == nil {
+		return rows.Labels, nil
 	}
-	for i, id := range ids {
+	for i, id := range rows.IDs {
 		if id != dataIDs[i] {
-			e := fault.Data(path, "the id is %s, but %s in %s: want the same order", quote(id),
-				quote(dataIDs[i]), data)
-			e.Row, e.Column = i, idColumn
-			return nil, e
+			return nil, errorAt(path, 0, i, idColumn, "the id is %s, but %s in %s: want the same order",
+				quote(id), quote(dataIDs[i]), data)
 		}
 	}
-	return labels, nil
+	return rows.Labels, nil
 }
 
 // LabelStream reads a file of labels a block at a time if its format is CSV; files of other formats
@@ -146,37 +113,26 @@ type LabelStream struct {
 	rest      LabelRows // what remains of these
 }
 
-// OpenLabels begins to read the labels of a file, as [ReadLabels] does and with its errors. Ids are
-// not compared with one another. The memory limit applies to formats whose labels are read at once.
-func OpenLabels(path string, o ReadOptions) (*LabelStream, error) {
-	switch f := formatNamed(path, o.Extensions); {
-	case f.hidesLabels(), slices.Contains([]string{"svm", "idx", "fasta"}, f.name):
-		labels, ids, err := readLabels(path, o)
+// OpenLabels begins to read labels, as [ReadLabels] does and with its errors. Ids are not compared
+// with one another. The memory limit applies to formats whose labels are read at once.
+func OpenLabels(in Input, o ReadOptions) (*LabelStream, error) {
+	f := formatNamed(in.Name, o.Extensions)
+	if in.Stream == nil && (f.hidesLabels() || slices.Contains([]string{"svm", "idx", "fasta"}, f.name)) {
+		rows, err := ReadLabels(in, o)
 		if err != nil {
 			return nil, err
 		}
-		return &LabelStream{rest: LabelRows{labels, ids}}, nil
+		return &LabelStream{rest: rows}, nil
 	}
-	return opened(path, isGzip(path), func(src *source) (*LabelStream, error) {
+	return openInput(in, func(src *source) (s *LabelStream, err error) {
 		src.limit = o.MemoryLimit
-		return newLabelStream(src, o)
+		s = &LabelStream{recordStream: newRecordStream(src)}
+		if s.lines, s.label, s.id, err = openLabels(src, o, s.rep); err != nil {
+			return nil, s.rep.outcome(err)
+		}
+		s.label.seen, s.id.seen, s.id.lines = nil, nil, nil // there may be as many as rows
+		return s, nil
 	})
-}
-
-// DecodeLabelStream is [OpenLabels] for a stream of CSV. Messages refer to it as name; gz means
-// that it is compressed. Errors are the same.
-func DecodeLabelStream(r io.Reader, name string, gz bool, o ReadOptions) (*LabelStream, error) {
-	return newLabelStream(newSource(name, r, -1, gz), o)
-}
-
-func newLabelStream(src *source, o ReadOptions) (*LabelStream, error) {
-	s := &LabelStream{recordStream: newRecordStream(src)}
-	var err error
-	if s.lines, s.label, s.id, err = openLabels(src, o, s.rep); err != nil {
-		return nil, s.rep.outcome(err)
-	}
-	s.label.seen, s.id.seen, s.id.lines = nil, nil, nil // there may be as many as rows
-	return s, nil
 }
 
 // openLabels reads a header, and returns the columns of labels and of ids; the second need not be
@@ -202,15 +158,9 @@ func openLabels(src *source, o ReadOptions, rep *report) (r *records, label, id 
 // Done returns the number of labels read so far.
 func (s *LabelStream) Done() int { return s.done }
 
-// Next returns the next labels, 1 to limit of them. After the last one the error is io.EOF; every
-// later call returns this error, or any other, again.
-func (s *LabelStream) Next(limit int) ([]string, error) {
-	rows, err := s.NextRows(limit)
-	return rows.Labels, err
-}
-
-// NextRows is [LabelStream.Next] that also returns the ids of the rows, if the file has some.
-func (s *LabelStream) NextRows(limit int) (LabelRows, error) {
+// Next returns the next labels, 1 to limit of them, and the ids of the rows, if the file has some.
+// After the last one the error is io.EOF; every later call returns this error, or any other, again.
+func (s *LabelStream) Next(limit int) (LabelRows, error) {
 	if s.label == nil {
 		return s.held(limit)
 	}
@@ -229,7 +179,7 @@ func (s *LabelStream) NextRows(limit int) (LabelRows, error) {
 	return LabelRows{labels, s.id.take()}, err
 }
 
-// held is NextRows for labels in memory.
+// held is Next for labels in memory.
 func (s *LabelStream) held(limit int) (LabelRows, error) {
 	if err := s.ready(limit, "labels"); err != nil {
 		return LabelRows{}, err
@@ -267,7 +217,7 @@ func WriteLabelRows(path string, next func() (LabelRows, error), o WriteOptions)
 	if named {
 		header = []string{idColumn, labelColumn}
 	}
-	return o.table(path, header, func(yield func([]string, error) bool) {
+	return WriteTable(path, header, func(yield func([]string, error) bool) {
 		for ; err == nil; block, err = next() {
 			if err = block.check(named); err != nil {
 				break
@@ -287,7 +237,7 @@ func WriteLabelRows(path string, next func() (LabelRows, error), o WriteOptions)
 		if !errors.Is(err, io.EOF) {
 			yield(nil, err)
 		}
-	})
+	}, o)
 }
 
 // check refuses ids whose number differs from that of the labels, or that some blocks have and
@@ -303,30 +253,18 @@ func (b LabelRows) check(named bool) error {
 // targetColumn is the name of the column of targets.
 const targetColumn = "target"
 
-// ReadTargets reads the column target of a CSV file: a finite number for each row of the data, in
-// their order. Other columns are ignored. Errors are *fault.DataError with file, line and column;
-// numbers that take more than limit bytes, 0 for no limit, are a *fault.MemoryError.
-func (d *Data) ReadTargets(path string, limit int64) ([]float64, error) {
-	return fromFile(path, func(src *source) ([]float64, error) { return d.decodeTargets(src, limit) })
-}
-
-// DecodeTargets is [Data.ReadTargets] for a stream. Messages refer to it as name; gz means that it
-// is compressed. Errors are the same.
-func (d *Data) DecodeTargets(r io.Reader, name string, gz bool, limit int64) ([]float64, error) {
-	return d.decodeTargets(newSource(name, r, -1, gz), limit)
-}
-
-func (d *Data) decodeTargets(src *source, limit int64) ([]float64, error) {
-	rep := &report{file: src.name, max: 1}
-	list, err := targetsOf(src, limit, rep)
-	if err := rep.outcome(err); err != nil {
-		return nil, err
-	}
-	if n := d.Points.Len(); len(list) != n {
-		return nil, fault.Data(src.name, "it has %s: want %d, one for each row of %s",
+// ReadTargets reads targets from CSV: a finite number for each row of the data, in their order, in
+// the column target. Other columns are ignored. Errors are *fault.DataError with file, line and
+// column; numbers that take more than limit bytes, 0 for no limit, are a *fault.MemoryError.
+func (d *Data) ReadTargets(in Input, limit int64) ([]float64, error) {
+	list, err := readInput(in, func(src *source, rep *report) ([]float64, error) {
+		return targetsOf(src, limit, rep)
+	})
+	if n := d.Points.Len(); err == nil && len(list) != n {
+		return nil, fault.Data(in.Name, "it has %s: want %d, one for each row of %s",
 			fault.Count(len(list), targetColumn), n, d.Name)
 	}
-	return list, nil
+	return list, err
 }
 
 // targetsOf reads the column.

@@ -58,7 +58,7 @@ func TestLabelsInBlocks(t *testing.T) {
 		if diff := difftest.Diff(contentOf(rt, whole), contentOf(rt, parts)); diff != "" {
 			rt.Fatal(diff)
 		}
-		s, err := OpenLabels(parts, ReadOptions{})
+		s, err := OpenLabels(Input{Name: parts}, ReadOptions{})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestLabelsInBlocks(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			got = append(got, block...)
+			got = append(got, block.Labels...)
 		}
 		if diff := difftest.Diff(labels, got); diff != "" || s.Done() != n {
 			rt.Fatalf("%d read: %s", s.Done(), diff)
@@ -100,9 +100,9 @@ func TestLabelStreamRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, want := ReadLabels(path, ReadOptions{})
+		_, want := ReadLabels(Input{Name: path}, ReadOptions{})
 		for _, limit := range []int{1, 100} {
-			s, err := OpenLabels(path, ReadOptions{})
+			s, err := OpenLabels(Input{Name: path}, ReadOptions{})
 			for err == nil {
 				_, err = s.Next(limit)
 			}
@@ -119,7 +119,7 @@ func TestLabelStreamRefuses(t *testing.T) {
 			}
 		}
 	}
-	s, err := DecodeLabelStream(strings.NewReader("label\na\n"), "-", false, ReadOptions{})
+	s, err := OpenLabels(Input{Name: "-", Stream: strings.NewReader("label\na\n")}, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,14 +129,14 @@ func TestLabelStreamRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "y.svm"), []byte("1 1:2\n-1 2:1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := OpenLabels(filepath.Join(dir, "y.svm"), ReadOptions{})
+	whole, err := OpenLabels(Input{Name: filepath.Join(dir, "y.svm")}, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if labels, err := whole.Next(1); err != nil || labels[0] != "1" {
+	if labels, err := whole.Next(1); err != nil || labels.Labels[0] != "1" {
 		t.Errorf("the first label is %v, error %v", labels, err)
 	}
-	if labels, err := whole.Next(5); err != nil || labels[0] != "-1" || whole.Close() != nil {
+	if labels, err := whole.Next(5); err != nil || labels.Labels[0] != "-1" || whole.Close() != nil {
 		t.Errorf("the second label is %v, error %v", labels, err)
 	}
 	if _, err := whole.Next(5); err != io.EOF {
@@ -183,19 +183,20 @@ func TestTargets(t *testing.T) {
 		t.Errorf("labels as targets: %v, %v, want %v", got, err, want)
 	}
 	const text = "why,target\nx, 1.5\n,-2e300\n?,0\n"
-	if got, err = d.DecodeTargets(strings.NewReader(text), "-", false, 0); err != nil ||
+	if got, err = d.ReadTargets(Input{Name: "-", Stream: strings.NewReader(text)}, 0); err != nil ||
 		!slices.Equal(got, want) {
 		t.Errorf("targets %v, %v, want %v", got, err, want)
 	}
-	if got, err = d.ReadTargets(write(t, "t.csv.gz", gziptest.Zip(text)), 0); err != nil ||
+	if got, err = d.ReadTargets(Input{Name: write(t, "t.csv.gz", gziptest.Zip(text))}, 0); err != nil ||
 		!slices.Equal(got, want) {
 		t.Errorf("targets of a compressed file: %v, %v, want %v", got, err, want)
 	}
 	var memory *fault.MemoryError
-	if _, err := d.DecodeTargets(strings.NewReader(text), "-", false, 20); !errors.As(err, &memory) {
+	if _, err := d.ReadTargets(Input{Name: "-", Stream: strings.NewReader(text)},
+		20); !errors.As(err, &memory) {
 		t.Errorf("beyond the limit: error %v", err)
 	}
-	if _, err := d.ReadTargets(filepath.Join(t.TempDir(), "no"), 0); !fault.IsInput(err) {
+	if _, err := d.ReadTargets(Input{Name: filepath.Join(t.TempDir(), "no")}, 0); !fault.IsInput(err) {
 		t.Errorf("a file that is not there: error %v", err)
 	}
 }
@@ -211,7 +212,7 @@ func TestBadTargets(t *testing.T) {
 		"price\n1\n2\n":        `t.csv: the header is "price": want a column target`,
 		"target\n":             `t.csv: it has a header but no rows: want at least one row`,
 	} {
-		_, err := d.DecodeTargets(strings.NewReader(text), "t.csv", false, 0)
+		_, err := d.ReadTargets(Input{Name: "t.csv", Stream: strings.NewReader(text)}, 0)
 		if !fault.IsInput(err) || err.Error() != want {
 			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
 		}
@@ -277,17 +278,17 @@ func TestUnlabeledRows(t *testing.T) {
 		if d.Labeled() != n || (d.NeedLabels("some") == nil) != (n > 0) {
 			rt.Fatalf("%d labeled rows: want %d", d.Labeled(), n)
 		}
-		rows, err := ReadLabelRows(path, ReadOptions{})
+		rows, err := ReadLabels(Input{Name: path}, ReadOptions{})
 		if err != nil || !slices.Equal(rows.Labels, want) || !slices.Equal(rows.IDs, other.IDs) {
 			rt.Fatalf("labels %+v, error %v", rows, err)
 		}
-		s, err := OpenLabels(path, ReadOptions{})
+		s, err := OpenLabels(Input{Name: path}, ReadOptions{})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		var all LabelRows
 		for err == nil {
-			rows, err = s.NextRows(rapid.IntRange(1, 9).Draw(rt, "limit"))
+			rows, err = s.Next(rapid.IntRange(1, 9).Draw(rt, "limit"))
 			all.Labels, all.IDs = append(all.Labels, rows.Labels...), append(all.IDs, rows.IDs...)
 		}
 		if err != io.EOF || !slices.Equal(all.Labels, want) || !slices.Equal(all.IDs, other.IDs) {
@@ -303,7 +304,8 @@ func TestUnlabeledRows(t *testing.T) {
 		if err := WriteLabels(path, want, names, WriteOptions{}); err != nil {
 			rt.Fatal(err)
 		}
-		if got, err := ReadLabels(path, ReadOptions{}); err != nil || !slices.Equal(got, want) {
+		if got, err := ReadLabels(Input{Name: path},
+			ReadOptions{}); err != nil || !slices.Equal(got.Labels, want) {
 			rt.Fatalf("written and read labels %q, error %v: want %q", got, err, want)
 		}
 	})

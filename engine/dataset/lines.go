@@ -39,9 +39,7 @@ type recordError struct {
 func (e *recordError) Error() string { return e.err.Error() }
 
 func (r *lineReader) bad(line int, fatal bool, fix, format string, args ...any) *recordError {
-	e := fault.Data(r.src.name, format, args...)
-	e.Line = line
-	return &recordError{err: e, fix: fix, fatal: fatal}
+	return &recordError{errorAt(r.src.name, line, -1, "", format, args...), fix, fatal}
 }
 
 // newLineReader checks the beginning of the source. A line has at most maxLine bytes, 0 for
@@ -109,9 +107,7 @@ func (t *textRows) noteBlank() {
 
 // problem reports a problem of the current row.
 func (t *textRows) problem(line int, fix, format string, args ...any) error {
-	e := fault.Data(t.src.name, format, args...)
-	e.Line, e.Row = line, len(t.start)-1
-	return t.rep.add(e, fix)
+	return t.rep.add(errorAt(t.src.name, line, len(t.start)-1, "", format, args...), fix)
 }
 
 // readLine returns the next line without its end, which may be LF, CRLF or the end of the file, and
@@ -134,7 +130,11 @@ func (r *lineReader) readInside() ([]byte, error) {
 		r.line--
 		return nil, io.EOF
 	case err != nil && err != io.EOF:
-		return nil, r.at(err)
+		err = r.src.readError(err)
+		if de, ok := errors.AsType[*fault.DataError](err); ok && de.Line == 0 {
+			de.Line = r.line
+		}
+		return nil, err
 	}
 	// Text that was converted to CRLF twice ends in CR CR LF.
 	text = bytes.TrimRight(bytes.TrimSuffix(text, []byte("\n")), "\r")
@@ -184,15 +184,6 @@ func (r *lineReader) readLong(head []byte) ([]byte, error) {
 func (r *lineReader) tooLong() error {
 	return r.bad(r.line, true, "check that this is "+r.kind.what+" with line ends",
 		"the line is longer than the limit of %s", fault.FormatBytes(int64(r.max)))
-}
-
-// at adds the line to an error of the source.
-func (r *lineReader) at(err error) error {
-	err = r.src.readError(err)
-	if de, ok := errors.AsType[*fault.DataError](err); ok && de.Line == 0 {
-		de.Line = r.line
-	}
-	return err
 }
 
 // invalidAt returns the index of the first byte that is not part of UTF-8 text.

@@ -13,39 +13,25 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// ReadLinks reads a file of links (columns i, j, link and perhaps bound and weight) or of chunklets
-// (columns i and chunklet); the header decides which. A link is must, cannot, 1 or -1; an empty
+// ReadLinks reads links (columns i, j, link and perhaps bound and weight) or chunklets (columns i
+// and chunklet); the header decides which. A link is must, cannot, 1 or -1; an empty
 // bound or weight is not given. The columns who and when, of links that people gave, are ignored.
 // Lines before the header that begin with # are comments, here and in all files that refer to rows;
 // "# label: churn" gives the set its [links.Set.Label].
 //
 // A row that does not exist, a pair of a row with itself, a pair with both signs (the error names
 // both lines) and anything unreadable are a *fault.DataError.
-func ReadLinks(path string, c LinkContext) (*links.Set, error) {
-	return fromFile(path, c.firstOf)
-}
+func ReadLinks(in Input, c LinkContext) (*links.Set, error) { return readInput(in, c.links) }
 
-// DecodeLinks is [ReadLinks] for a stream. Messages refer to it as name; gz means that it is
-// compressed. Errors are the same.
-func DecodeLinks(r io.Reader, name string, gz bool, c LinkContext) (*links.Set, error) {
-	return c.firstOf(newSource(name, r, -1, gz))
-}
-
-// firstOf is decodeLinks with the first problem as its error.
-func (c LinkContext) firstOf(src *source) (*links.Set, error) {
-	rep := &report{max: 1}
-	return first(decodeLinks(src, c, rep))(rep)
-}
-
-func decodeLinks(src *source, c LinkContext, rep *report) (*links.Set, error) {
-	set, err := linksOrChunklets(src, c, rep)
+func (c LinkContext) links(src *source, rep *report) (*links.Set, error) {
+	set, err := c.linksOrChunklets(src, rep)
 	if err != nil || src.label == "" {
 		return set, err
 	}
 	return set.WithLabel(src.label), nil
 }
 
-func linksOrChunklets(src *source, c LinkContext, rep *report) (*links.Set, error) {
+func (c LinkContext) linksOrChunklets(src *source, rep *report) (*links.Set, error) {
 	if _, err := src.r.Peek(1); err == io.EOF && c.MayBeEmpty {
 		return links.New(c.N, nil)
 	}
@@ -201,29 +187,19 @@ type Chunklet struct {
 	Line int   // 1-based line of the first row
 }
 
-// ReadChunklets reads a file of chunklets (columns i and chunklet) with their names, in the order
-// of their first lines. A row may be in several chunklets. Errors are *fault.DataError as for
-// [ReadLinks].
-func ReadChunklets(path string, c LinkContext) ([]Chunklet, error) {
-	return fromFile(path, c.chunklets)
-}
+// ReadChunklets reads chunklets (columns i and chunklet) with their names, in the order of their
+// first lines. A row may be in several chunklets. Errors are *fault.DataError as for [ReadLinks].
+func ReadChunklets(in Input, c LinkContext) ([]Chunklet, error) { return readInput(in, c.chunklets) }
 
-// DecodeChunklets is [ReadChunklets] for a stream. Messages refer to it as name; gz means that it
-// is compressed. Errors are the same.
-func DecodeChunklets(r io.Reader, name string, gz bool, c LinkContext) ([]Chunklet, error) {
-	return c.chunklets(newSource(name, r, -1, gz))
-}
-
-func (c LinkContext) chunklets(src *source) (list []Chunklet, err error) {
-	rep := &report{max: 1}
+func (c LinkContext) chunklets(src *source, rep *report) ([]Chunklet, error) {
 	r, find, err := c.begin(src, rep)
-	if err == nil && !isChunklets(r) {
-		err = rep.fatal("correct the header", "the header is %s: want i,chunklet", r.header())
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		list, err = eachChunklet(r, c, find)
+	if !isChunklets(r) {
+		return nil, rep.fatal("correct the header", "the header is %s: want i,chunklet", r.header())
 	}
-	return first(list, err)(rep)
+	return eachChunklet(r, c, find)
 }
 
 // eachChunklet parses the lines of a chunklets file.

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -171,7 +172,8 @@ func mapSource(src *source) (*mapping, *table, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if h.descr != "<f8" || h.fortran && rows > 1 && cols > 1 || h.length%8 != 0 || !littleEndian() {
+	littleEndian := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+	if h.descr != "<f8" || h.fortran && rows > 1 && cols > 1 || h.length%8 != 0 || !littleEndian {
 		return nil, nil, errors.ErrUnsupported
 	}
 	pages, err := mapPages(src.opened, int(src.size))
@@ -181,10 +183,4 @@ func mapSource(src *source) (*mapping, *table, error) {
 	t := &table{rows: int(rows), cols: int(cols)}
 	t.data = unsafe.Slice((*float64)(unsafe.Pointer(&pages[h.length])), t.rows*t.cols)
 	return &mapping{src, pages, info}, t, nil
-}
-
-// littleEndian reports whether the machine has the byte order of .npy files with "<".
-func littleEndian() bool {
-	one := uint16(1)
-	return *(*byte)(unsafe.Pointer(&one)) == 1
 }

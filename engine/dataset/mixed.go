@@ -146,15 +146,6 @@ func (m *mixture) reserve(rows int) {
 	}
 }
 
-// bytes returns the approximate memory of the texts for a number of rows.
-func (m *mixture) bytes(rows int) int64 {
-	sum := 4 * int64(rows) * int64(len(m.texts))
-	for _, x := range m.texts {
-		sum += x.bytes
-	}
-	return sum
-}
-
 // moveValues is the number of values that move to their columns at a time. They fit in the cache.
 const moveValues = 1 << 15
 
@@ -191,7 +182,10 @@ func (m *mixture) settle(t *table) int64 {
 		return bytes
 	}
 	m.missing, m.gap = m.missing || m.gap, false
-	bytes += m.bytes(t.rows)
+	bytes += 4 * int64(t.rows) * int64(len(m.texts))
+	for _, x := range m.texts {
+		bytes += x.bytes
+	}
 	if m.apart() && len(t.data) >= moveValues {
 		bytes += 8 * int64(len(t.data)-moveValues) // many if they are all before the first gap
 		m.move(t)
@@ -205,7 +199,9 @@ func (m *mixture) finish(t *table, features []int) {
 	if !m.on {
 		return
 	}
-	m.count(t)
+	for j := range m.above {
+		m.above[j] += m.numbers(t, j)
+	}
 	if m.apart() {
 		m.move(t)
 		t.data, t.points = nil, m.points(t, features)
@@ -226,13 +222,6 @@ func (m *mixture) points(t *table, features []int) *points.Mixed {
 		next++
 	}
 	return p
-}
-
-// count adds the numbers of the block to those above the next one.
-func (m *mixture) count(t *table) {
-	for j := range m.above {
-		m.above[j] += m.numbers(t, j)
-	}
 }
 
 // numbers returns how many cells of a column of numbers are not missing in the block.

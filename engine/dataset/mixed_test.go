@@ -72,7 +72,7 @@ func TestWhiteSpaceAroundCells(t *testing.T) {
 		t.Errorf("labels and ids %q", got)
 	}
 	for _, ids := range [][]string{d.IDs, {"u1", "u2 ", " u3", "u4", "u5", "u6"}} {
-		set, err := DecodeLinks(strings.NewReader("i,j,link\nu2, u3 , must \n"), "l.csv", false,
+		set, err := ReadLinks(Input{Name: "l.csv", Stream: strings.NewReader("i,j,link\nu2, u3 , must \n")},
 			LinkContext{N: 6, IDs: ids, By: ByID})
 		if err != nil || set.Len() != 1 {
 			t.Errorf("links of %q: %v, %v: want one", ids, set, err)

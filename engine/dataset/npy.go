@@ -160,8 +160,7 @@ func (t *table) checkFinite(rep *report, row int) error {
 		if v-v == 0 {
 			continue
 		}
-		e := fault.Data(rep.file, "the value is %v: want a finite number", v)
-		e.Row, e.Column = row+i/t.cols, strconv.Itoa(i%t.cols)
+		e := errorAt(rep.file, 0, row+i/t.cols, strconv.Itoa(i%t.cols), "the value is %v"+wantFinite, v)
 		if err := rep.add(e, "fill in a number, or remove the row"); err != nil {
 			return err
 		}
@@ -171,11 +170,8 @@ func (t *table) checkFinite(rep *report, row int) error {
 
 // readNPYHeader reads magic, version and header.
 func readNPYHeader(src *source) (h npyHeader, err error) {
-	if head, err := src.r.Peek(1); err == io.EOF && len(head) == 0 {
-		return h, fault.Data(src.name, "the file is empty: want a NumPy array")
-	}
 	prefix := make([]byte, len(npyMagic)+2)
-	if err := src.full(prefix, "its header"); err != nil {
+	if err := src.head(prefix, "a NumPy array"); err != nil {
 		return h, err
 	}
 	if string(prefix[:len(npyMagic)]) != npyMagic {

@@ -28,7 +28,7 @@ var fiveRows = LinkContext{N: 5, IDs: []string{"a", "b", "c", "d,e", "7"}}
 func byID(c LinkContext) LinkContext { c.By = ByID; return c }
 
 func decodeLinksText(text string, c LinkContext) (*links.Set, error) {
-	return DecodeLinks(strings.NewReader(text), "links.csv", false, c)
+	return ReadLinks(Input{Name: "links.csv", Stream: strings.NewReader(text)}, c)
 }
 
 func TestReadLinks(t *testing.T) {
@@ -62,7 +62,7 @@ func TestReadLinks(t *testing.T) {
 				t.Errorf("links %v, want %v", got, want)
 			}
 			path := write(t, "l.csv.gz", gziptest.Zip(k.text))
-			if _, err := ReadLinks(path, k.c); err != nil {
+			if _, err := ReadLinks(Input{Name: path}, k.c); err != nil {
 				t.Error(err)
 			}
 		})
@@ -207,7 +207,7 @@ func TestLinksRoundTrip(t *testing.T) {
 			if err := WriteLinks("-", set, c.IDs, WriteOptions{Stdout: &b}); err != nil {
 				t.Fatal(err)
 			}
-			got, err := DecodeLinks(bytes.NewReader(b.Bytes()), "-", false, c)
+			got, err := ReadLinks(Input{Name: "-", Stream: bytes.NewReader(b.Bytes())}, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +221,7 @@ func TestLinksRoundTrip(t *testing.T) {
 			if len(set.Chunklets()) == 0 {
 				continue
 			}
-			if got, err = DecodeLinks(&b, "-", false, c); err != nil {
+			if got, err = ReadLinks(Input{Name: "-", Stream: &b}, c); err != nil {
 				t.Fatal(err)
 			}
 			if a, b := fmt.Sprint(set.Chunklets()), fmt.Sprint(got.Chunklets()); a != b {
@@ -251,28 +251,29 @@ func TestPairs(t *testing.T) {
 		if err := WritePairs(path, pairs, ids, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadPairs(path, c)
+		got, err := ReadPairs(Input{Name: path}, c)
 		if err != nil || !slices.Equal(got, pairs) {
 			t.Errorf("pairs %v, %v, want %v", got, err, pairs)
 		}
 	}
-	got, err := DecodePairs(strings.NewReader("j,link,i\n1,must,0\n"), "-", false, fiveRows)
+	got, err := ReadPairs(Input{Name: "-", Stream: strings.NewReader("j,link,i\n1,must,0\n")}, fiveRows)
 	if err != nil || !slices.Equal(got, [][2]int{{0, 1}}) {
 		t.Errorf("a links file as pairs: %v, %v", got, err)
 	}
 	for text, at := range map[string]place{"i,j\n0,5\n": {2, -1, "j"}, "i,x\n0,1\n": {0, -1, ""},
 		"": {0, -1, ""}, "i,j\n": {0, -1, ""}} {
-		_, err := DecodePairs(strings.NewReader(text), "p.csv", false, fiveRows)
+		_, err := ReadPairs(Input{Name: "p.csv", Stream: strings.NewReader(text)}, fiveRows)
 		wantData(t, err, "p.csv", at, "")
 	}
-	if _, err := ReadPairs(filepath.Join(t.TempDir(), "no"), fiveRows); !fault.IsInput(err) {
+	if _, err := ReadPairs(Input{Name: filepath.Join(t.TempDir(), "no")}, fiveRows); !fault.IsInput(err) {
 		t.Errorf("missing file: error %v", err)
 	}
 }
 
 func TestTriplets(t *testing.T) {
 	want := []links.Triplet{{I: 0, J: 1, K: 4, Line: 2}, {I: 4, J: 3, K: 0, Line: 3}}
-	got, err := DecodeTriplets(strings.NewReader("i,k,why,j\n0,4,x,1\n4,0,,3\n"), "-", false, fiveRows)
+	got, err := ReadTriplets(Input{Name: "-", Stream: strings.NewReader("i,k,why,j\n0,4,x,1\n4,0,,3\n")},
+		fiveRows)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("triplets %v, %v, want %v", got, err, want)
 	}
@@ -285,22 +286,23 @@ func TestTriplets(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := write(t, "t.csv", text.Bytes())
-	if got, err = ReadTriplets(path, ids); err != nil || !slices.Equal(got, want) {
+	if got, err = ReadTriplets(Input{Name: path}, ids); err != nil || !slices.Equal(got, want) {
 		t.Errorf("triplets by id %v, %v, want %v", got, err, want)
 	}
 	for text, at := range map[string]place{"i,j,k\n0,1,5\n": {2, -1, "k"}, "i,j\n0,1\n": {0, -1, ""},
 		"i,j,k\n0,1,2\n1,2,1\n": {3, -1, "k"}} {
-		_, err := DecodeTriplets(strings.NewReader(text), "t.csv", false, fiveRows)
+		_, err := ReadTriplets(Input{Name: "t.csv", Stream: strings.NewReader(text)}, fiveRows)
 		wantData(t, err, "t.csv", at, "")
 	}
-	if _, err := ReadTriplets(filepath.Join(t.TempDir(), "no"), fiveRows); !fault.IsInput(err) {
+	if _, err := ReadTriplets(Input{Name: filepath.Join(t.TempDir(), "no")}, fiveRows); !fault.IsInput(err) {
 		t.Errorf("missing file: error %v", err)
 	}
 }
 
 func TestQuadruplets(t *testing.T) {
 	want := []links.Quadruplet{{I: 0, J: 1, K: 4, L: 2, Line: 2}, {I: 4, J: 3, K: 0, L: 4, Line: 3}}
-	got, err := DecodeQuadruplets(strings.NewReader("i,k,why,j,l\n0,4,x,1,2\n4,0,,3,4\n"), "-", false,
+	got, err := ReadQuadruplets(Input{Name: "-",
+		Stream: strings.NewReader("i,k,why,j,l\n0,4,x,1,2\n4,0,,3,4\n")},
 		fiveRows)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("quadruplets %v, %v, want %v", got, err, want)
@@ -313,16 +315,17 @@ func TestQuadruplets(t *testing.T) {
 		{name[4], name[3], name[0], name[4]}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = ReadQuadruplets(write(t, "q.csv", text.Bytes()), ids); err != nil ||
+	if got, err = ReadQuadruplets(Input{Name: write(t, "q.csv", text.Bytes())}, ids); err != nil ||
 		!slices.Equal(got, want) {
 		t.Errorf("quadruplets by id %v, %v, want %v", got, err, want)
 	}
 	for text, at := range map[string]place{"i,j,k,l\n0,1,2,5\n": {2, -1, "l"}, "i,j,k\n0,1,2\n": {0, -1, ""},
 		"i,j,k,l\n0,1,2,3\n1,2,2,1\n": {3, -1, "l"}} {
-		_, err := DecodeQuadruplets(strings.NewReader(text), "q.csv", false, fiveRows)
+		_, err := ReadQuadruplets(Input{Name: "q.csv", Stream: strings.NewReader(text)}, fiveRows)
 		wantData(t, err, "q.csv", at, "")
 	}
-	if _, err := ReadQuadruplets(filepath.Join(t.TempDir(), "no"), fiveRows); !fault.IsInput(err) {
+	if _, err := ReadQuadruplets(Input{Name: filepath.Join(t.TempDir(), "no")},
+		fiveRows); !fault.IsInput(err) {
 		t.Errorf("missing file: error %v", err)
 	}
 }
@@ -334,19 +337,19 @@ func TestLabels(t *testing.T) {
 		if err := WriteLabels(path, labels, ids, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadLabels(path, ReadOptions{})
-		if err != nil || !slices.Equal(got, labels) {
+		got, err := ReadLabels(Input{Name: path}, ReadOptions{})
+		if err != nil || !slices.Equal(got.Labels, labels) {
 			t.Errorf("labels %q, %v, want %q", got, err, labels)
 		}
 	}
-	if got, err := DecodeLabelRows(strings.NewReader("x,label,y\n1,u,text\n2,v,\n3,,\n"), "-", false,
+	if got, err := ReadLabels(Input{Name: "-", Stream: strings.NewReader("x,label,y\n1,u,text\n2,v,\n3,,\n")},
 		ReadOptions{}); err != nil || !slices.Equal(got.Labels, []string{"u", "v", ""}) {
 		t.Errorf("labels of data: %q, %v", got, err)
 	}
 	for text, at := range map[string]place{"class\na\n": {0, -1, ""}, "label\n": {0, -1, ""},
 		"label\na\n\nb\n": {3, 1, ""}, "id,label\n,a\n": {2, 0, "id"},
 		"id,label\nr,a\nr,b\n": {3, 1, "id"}} {
-		_, err := DecodeLabelRows(strings.NewReader(text), "l.csv", false, ReadOptions{})
+		_, err := ReadLabels(Input{Name: "l.csv", Stream: strings.NewReader(text)}, ReadOptions{})
 		wantData(t, err, "l.csv", at, "")
 	}
 	if err := WriteLabels("-", labels, ids[:2], WriteOptions{Stdout: &bytes.Buffer{}}); !fault.IsInput(err) {
@@ -386,24 +389,25 @@ func FuzzLinks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, c := range []LinkContext{fiveRows, byID(fiveRows)} {
 			c.MaxLine = 1 << 16
-			if _, err := DecodePairs(bytes.NewReader(b), "f", false, c); err != nil && !fault.IsInput(err) {
+			if _, err := ReadPairs(Input{Name: "f", Stream: bytes.NewReader(b)},
+				c); err != nil && !fault.IsInput(err) {
 				t.Fatalf("pairs: error %v is not an input error", err)
 			}
-			triplets, err := DecodeTriplets(bytes.NewReader(b), "f", false, c)
+			triplets, err := ReadTriplets(Input{Name: "f", Stream: bytes.NewReader(b)}, c)
 			if err != nil && !fault.IsInput(err) {
 				t.Fatalf("triplets: error %v is not an input error", err)
 			}
 			if err := links.CheckTriplets(c.N, triplets); err != nil {
 				t.Fatalf("triplets that are read: %v", err)
 			}
-			quadruplets, err := DecodeQuadruplets(bytes.NewReader(b), "f", false, c)
+			quadruplets, err := ReadQuadruplets(Input{Name: "f", Stream: bytes.NewReader(b)}, c)
 			if err != nil && !fault.IsInput(err) {
 				t.Fatalf("quadruplets: error %v is not an input error", err)
 			}
 			if err := links.CheckQuadruplets(c.N, quadruplets); err != nil {
 				t.Fatalf("quadruplets that are read: %v", err)
 			}
-			set, err := DecodeLinks(bytes.NewReader(b), "f", false, c)
+			set, err := ReadLinks(Input{Name: "f", Stream: bytes.NewReader(b)}, c)
 			if err != nil {
 				if !fault.IsInput(err) {
 					t.Fatalf("error %v is not an input error", err)
@@ -417,7 +421,7 @@ func FuzzLinks(f *testing.F) {
 			if err := WriteLinks("-", set, nil, WriteOptions{Stdout: &out}); err != nil {
 				t.Fatal(err)
 			}
-			again, err := DecodeLinks(&out, "f", false, fiveRows)
+			again, err := ReadLinks(Input{Name: "f", Stream: &out}, fiveRows)
 			if err != nil || printLinks(set) != printLinks(again) {
 				t.Fatalf("links changed: %v", err)
 			}
@@ -428,13 +432,13 @@ func FuzzLinks(f *testing.F) {
 // The columns that tell who gave a link, and when, are ignored; other columns are not.
 func TestLinksOfPeople(t *testing.T) {
 	c := LinkContext{N: 5}
-	set, err := DecodeLinks(
-		strings.NewReader("i,j,link,who,when\n0,1,must,ann,2026-01-02T03:04:05Z\n2,3,cannot,,\n"),
-		"links.csv", false, c)
+	set, err := ReadLinks(Input{Name: "links.csv",
+		Stream: strings.NewReader("i,j,link,who,when\n0,1,must,ann,2026-01-02T03:04:05Z\n2,3,cannot,,\n")}, c)
 	if err != nil || set.Len() != 2 || set.Must()[0].J != 1 {
 		t.Errorf("%v, %v", set, err)
 	}
-	if _, err := DecodeLinks(strings.NewReader("i,j,link,whom\n0,1,must,ann\n"), "links.csv", false,
+	if _, err := ReadLinks(Input{Name: "links.csv",
+		Stream: strings.NewReader("i,j,link,whom\n0,1,must,ann\n")},
 		c); err == nil {
 		t.Error("an unknown column is accepted")
 	}
@@ -479,7 +483,7 @@ func TestPairsInBlocks(t *testing.T) {
 			rt.Fatal(err)
 		}
 		limit := rapid.IntRange(1, 40).Draw(rt, "limit")
-		s, err := OpenPairs(path, c)
+		s, err := OpenPairs(Input{Name: path}, c)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -488,7 +492,7 @@ func TestPairsInBlocks(t *testing.T) {
 		if diff := difftest.Diff(pairs, got); err != nil || diff != "" {
 			rt.Fatal(err, diff)
 		}
-		names, err := OpenPairs(path, LinkContext{})
+		names, err := OpenPairs(Input{Name: path}, LinkContext{})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -517,9 +521,9 @@ func TestPairStreamRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := LinkContext{N: 5}
-		_, want := ReadPairs(path, c)
+		_, want := ReadPairs(Input{Name: path}, c)
 		for _, limit := range []int{1, 50} {
-			s, err := OpenPairs(path, c)
+			s, err := OpenPairs(Input{Name: path}, c)
 			if err == nil {
 				_, err = pairsInBlocks(s.Next, limit)
 			}
@@ -528,14 +532,14 @@ func TestPairStreamRefuses(t *testing.T) {
 			}
 		}
 	}
-	s, err := DecodePairStream(strings.NewReader("i,j\n0,1\n"), "-", false, LinkContext{N: 2})
+	s, err := OpenPairs(Input{Name: "-", Stream: strings.NewReader("i,j\n0,1\n")}, LinkContext{N: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Next(0); !fault.IsInput(err) {
 		t.Errorf("a limit of 0: error %v", err)
 	}
-	if _, err := DecodePairStream(strings.NewReader("i,j\n0,1\n"), "-", false,
+	if _, err := OpenPairs(Input{Name: "-", Stream: strings.NewReader("i,j\n0,1\n")},
 		LinkContext{N: 2, By: ByID}); !fault.IsInput(err) {
 		t.Errorf("ids that are not there: error %v", err)
 	}
@@ -563,7 +567,7 @@ func TestNamesOfEitherKind(t *testing.T) {
 		by, doubt := "", ""
 		of := LinkContext{N: 3, IDs: c.ids, By: ByAuto,
 			Found: func(found, what string) { by, doubt = found, what }}
-		set, err := DecodeLinks(strings.NewReader(c.text), "l.csv", false, of)
+		set, err := ReadLinks(Input{Name: "l.csv", Stream: strings.NewReader(c.text)}, of)
 		if c.by == "" {
 			wantData(t, err, "l.csv", place{2, -1, "i"}, `there is no row with id "1"`)
 			continue

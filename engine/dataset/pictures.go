@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -53,10 +54,7 @@ func IsFolder(path string) bool {
 
 // size returns the numbers of columns and rows of pixels, and of their colors.
 func (p *Pictures) size() (width, height, colors int, err error) {
-	text := p.Pixels
-	if text == "" {
-		text = defaultPixels
-	}
+	text := cmp.Or(p.Pixels, defaultPixels)
 	n := []int{0, 0, 1}
 	parts := strings.Split(text, "x")
 	for k := range parts {

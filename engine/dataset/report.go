@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/links"
 )
 
 // Problem is one problem of a file and what to do about it.
@@ -66,16 +65,20 @@ func (r *report) takeBad() map[int]bool {
 
 // fatal records a problem of the file as a whole, after which decoding ends.
 func (r *report) fatal(fix, format string, args ...any) error {
-	_ = r.add(fault.Data(r.file, format, args...), fix)
-	return errStop
+	return r.fatalAt(0, "", fix, format, args...)
 }
 
 // fatalAt is fatal for a problem at a place.
 func (r *report) fatalAt(line int, column, fix, format string, args ...any) error {
-	e := fault.Data(r.file, format, args...)
-	e.Line, e.Column = line, column
-	_ = r.add(e, fix)
+	_ = r.add(errorAt(r.file, line, -1, column, format, args...), fix)
 	return errStop
+}
+
+// errorAt returns an error at a place of a file; see fault.DataError for what does not apply.
+func errorAt(file string, line, row int, column, format string, args ...any) *fault.DataError {
+	e := fault.Data(file, format, args...)
+	e.Line, e.Row, e.Column = line, row, column
+	return e
 }
 
 // outcome returns the error of a reader: the first problem, or err if there is none.
@@ -103,7 +106,7 @@ func (r *report) found(err error) ([]Problem, error) {
 // that prevent the check: an unknown format, or a failure of the disk.
 func Check(path string, o ReadOptions, max int) ([]Problem, error) {
 	rep := newReport(path, max)
-	d, err := readData(path, o, rep)
+	d, err := readData(Input{Name: path}, "", o, rep)
 	if err == nil {
 		err = d.AtLeast(2)
 	}
@@ -114,7 +117,7 @@ func Check(path string, o ReadOptions, max int) ([]Problem, error) {
 // Errors are the same.
 func CheckLinks(path string, c LinkContext, max int) ([]Problem, error) {
 	rep := newReport(path, max)
-	_, err := fromFile(path, func(src *source) (*links.Set, error) { return decodeLinks(src, c, rep) })
+	_, err := decodeInput(Input{Name: path}, rep, c.links)
 	return rep.found(err)
 }
 

@@ -34,7 +34,6 @@ type LinkContext struct {
 
 // begin reads the header of a file of links or pairs.
 func (c *LinkContext) begin(src *source, rep *report) (*records, finder, error) {
-	rep.file = src.name
 	src.limit, src.comments = c.MemoryLimit, true
 	r, err := openRecords(src, c.MaxLine, rep)
 	if err != nil {
@@ -98,10 +97,9 @@ func (c LinkContext) rowsByID() map[string]int {
 // NamesRows returns how the file of links at path names rows: By, or what its first records show if
 // that is ByAuto. Errors are those of its header. It reads no more of the file than these.
 func (c LinkContext) NamesRows(path string) (by string, err error) {
-	return fromFile(path, func(src *source) (string, error) {
-		rep := &report{max: 1}
+	return readInput(Input{Name: path}, func(src *source, rep *report) (string, error) {
 		_, _, err := c.begin(src, rep)
-		return c.By, rep.outcome(err)
+		return c.By, err
 	})
 }
 
@@ -176,13 +174,11 @@ func (c LinkContext) findID(rows map[string]int, name string) (int, string, stri
 	if i, ok := rows[name]; ok {
 		return i, "", ""
 	}
-	// The search for a similar id compares all of them.
-	if len(c.IDs) <= 10000 {
+	fix := "correct or remove the line"
+	if len(c.IDs) <= 10000 { // the search for a similar id compares all of them
 		if near := fault.Nearest(name, c.IDs); near != "" {
-			return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)),
-				"did you mean " + quote(near) + "?"
+			fix = "did you mean " + quote(near) + "?"
 		}
 	}
-	return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)),
-		"correct or remove the line"
+	return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)), fix
 }

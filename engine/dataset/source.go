@@ -86,17 +86,43 @@ func (s *source) Close() error {
 	return nil
 }
 
-// fromFile decodes a text file with any extension; one that ends in .gz is compressed.
-func fromFile[T any](path string, decode func(src *source) (T, error)) (T, error) {
-	return opened(path, isGzip(path), func(src *source) (T, error) {
+// Input is a file of text, or a stream of such text.
+type Input struct {
+	Name   string    // the path of the file, or what messages call the stream
+	Stream io.Reader // is read instead of the file, unless it is nil
+	Gzip   bool      // the stream is compressed; a file is if its name ends in .gz
+}
+
+// open opens the file or the stream.
+func (in Input) open() (*source, error) {
+	if in.Stream != nil {
+		return newSource(in.Name, in.Stream, -1, in.Gzip), nil
+	}
+	return open(in.Name, in.Gzip || isGzip(in.Name))
+}
+
+// readInput decodes a file or a stream. Its error is the first problem.
+func readInput[T any](in Input, decode func(src *source, rep *report) (T, error)) (value T, err error) {
+	rep := &report{max: 1}
+	decoded, err := decodeInput(in, rep, decode)
+	if err = rep.outcome(err); err != nil {
+		return value, err
+	}
+	return decoded, nil
+}
+
+// decodeInput is readInput with the problems in rep.
+func decodeInput[T any](in Input, rep *report, decode func(src *source, rep *report) (T, error)) (T, error) {
+	return openInput(in, func(src *source) (T, error) {
 		defer src.Close()
-		return decode(src)
+		rep.file = src.name
+		return decode(src, rep)
 	})
 }
 
-// opened begins to read a file. It stays open unless begin returns an error.
-func opened[T any](path string, gz bool, begin func(src *source) (T, error)) (value T, err error) {
-	src, err := open(path, gz)
+// openInput begins to read a file, which stays open unless begin returns an error, or a stream.
+func openInput[T any](in Input, begin func(src *source) (T, error)) (value T, err error) {
+	src, err := in.open()
 	if err != nil {
 		return value, err
 	}
@@ -250,6 +276,14 @@ func (s *source) full(buf []byte, what string) error {
 		return s.readError(err)
 	}
 	return nil
+}
+
+// head fills buf with the first bytes of a file that must not be empty; want is what it must be.
+func (s *source) head(buf []byte, want string) error {
+	if head, err := s.r.Peek(1); err == io.EOF && len(head) == 0 {
+		return fault.Data(s.name, "the file is empty: want %s", want)
+	}
+	return s.full(buf, "its header")
 }
 
 func (s *source) cutOff(what string) error {

@@ -108,21 +108,22 @@ func NamesColumns(path, format string, extra ...Extension) bool {
 // matrices, labels from another file and .npy arrays that are stored column by column are refused.
 // Ids are not checked for duplicates, as that would keep them all in memory.
 func OpenStream(path string, o ReadOptions) (*Stream, error) {
-	f, gz, err := o.input(path, "")
-	if err != nil {
-		return nil, err
-	}
-	return opened(path, gz, func(src *source) (*Stream, error) { return newStream(src, f, o) })
+	return openStream(Input{Name: path}, "", o)
 }
 
 // DecodeStream is [OpenStream] for a reader, with the name and format of [Decode].
 // Errors are those of OpenStream.
 func DecodeStream(r io.Reader, name, format string, o ReadOptions) (*Stream, error) {
-	f, gz, err := o.input(name, format)
+	return openStream(Input{Name: name, Stream: r}, format, o)
+}
+
+func openStream(in Input, format string, o ReadOptions) (*Stream, error) {
+	f, gz, err := o.input(in.Name, format)
 	if err != nil {
 		return nil, err
 	}
-	return newStream(newSource(name, r, -1, gz), f, o)
+	in.Gzip = gz
+	return openInput(in, func(src *source) (*Stream, error) { return newStream(src, f, o) })
 }
 
 func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
@@ -134,10 +135,8 @@ func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
 		return nil, &fault.ParamError{Param: "stream", Value: src.name,
 			Want: "points only, without a Gram matrix or a file of labels"}
 	}
-	if !f.named {
-		if err = o.needColumns(src.name, f.name); err != nil {
-			return nil, err
-		}
+	if err = o.needColumns(src.name, f); err != nil {
+		return nil, err
 	}
 	if o, err = o.forPictures(src); err != nil {
 		return nil, err
@@ -168,7 +167,7 @@ func (s *Stream) Next(limit int) (*Data, error) {
 		t, err = s.rows.next(limit)
 	}
 	if err == io.EOF && s.done == 0 && s.o.BadRow == nil {
-		err = s.empty()
+		err = s.rep.fatal("add rows", "it has no rows: want at least one")
 	}
 	var d *Data
 	if err == nil {
@@ -196,11 +195,6 @@ func (s *Stream) Skip(n int) error {
 	}
 	s.done += n
 	return nil
-}
-
-// empty returns the error of a stream that ends before its first row.
-func (s *Stream) empty() error {
-	return s.rep.fatal("add rows", "it has no rows: want at least one")
 }
 
 // Prefetch runs next in a goroutine, one call ahead of the caller; ahead returns the results of

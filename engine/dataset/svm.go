@@ -70,15 +70,14 @@ func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 }
 
 // labelsSVM returns the labels of an svmlight file.
-func labelsSVM(src *source, o ReadOptions) (labels, ids []string, err error) {
-	rep := &report{file: src.name, max: 1}
+func labelsSVM(src *source, o ReadOptions, rep *report) (LabelRows, error) {
 	// With the maximum number of features, a file of labels without features is accepted.
 	t, err := decodeSVM(src, ReadOptions{MaxLine: o.MaxLine, Features: math.MaxInt32, MemoryLimit: src.limit},
 		rep)
-	if err := rep.outcome(err); err != nil {
-		return nil, nil, err
+	if err != nil {
+		return LabelRows{}, err
 	}
-	return t.labels, nil, nil
+	return LabelRows{Labels: t.labels}, nil
 }
 
 // takeLine parses one line: a row, a comment, or nothing.

@@ -92,7 +92,10 @@ func (v *Value) Text(bits uint64) string {
 	case Instant:
 		return v.instant(bits).Format(time.RFC3339Nano)
 	}
-	return NumberText(v.Number(bits))
+	if number := v.Number(bits); number == number {
+		return strconv.FormatFloat(number, 'g', -1, 64)
+	}
+	return ""
 }
 
 // signed returns the bits as a whole number in two's complement, unsigned as one that is not
@@ -129,14 +132,6 @@ func Decimal(b []byte, scale int) float64 {
 func scaledDigits(digits string, scale int) float64 {
 	v, _ := strconv.ParseFloat(digits+"e"+strconv.Itoa(-scale), 64)
 	return v
-}
-
-// NumberText returns a number as the text that CSV would have, "" for NaN.
-func NumberText(v float64) string {
-	if v != v {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // half returns a floating-point number of 16 bits: its exponent and fraction, moved to where

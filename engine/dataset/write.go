@@ -69,9 +69,10 @@ func (o WriteOptions) output(path string, gz bool, f func(w io.Writer) error) er
 	return write(o.Stdout)
 }
 
-// table writes a CSV file with any extension. Its fields are quoted where needed. rows may use the
-// same memory for every row.
-func (o WriteOptions) table(path string, header []string, rows iter.Seq2[[]string, error]) error {
+// WriteTable writes a CSV file of texts with any extension. Its fields are quoted where needed.
+// rows may use the same memory for every row. An error of rows, such as that of a canceled context,
+// ends the writing and leaves no file at path.
+func WriteTable(path string, header []string, rows iter.Seq2[[]string, error], o WriteOptions) error {
 	gz := isGzip(path)
 	switch o.Format {
 	case "", "csv":
@@ -104,13 +105,6 @@ func (o WriteOptions) table(path string, header []string, rows iter.Seq2[[]strin
 		c.Flush()
 		return c.Error()
 	})
-}
-
-// WriteTable writes a CSV file of texts with any extension. Its fields are quoted where needed.
-// rows may use the same memory for every row. An error of rows, such as that of a canceled context,
-// ends the writing and leaves no file at path.
-func WriteTable(path string, header []string, rows iter.Seq2[[]string, error], o WriteOptions) error {
-	return o.table(path, header, rows)
 }
 
 // Rows are some rows of a matrix.
@@ -190,9 +184,7 @@ func (w *matrixWriter) row(i int) ([]float64, error) {
 	row := w.data[at : at+w.cols]
 	for j, v := range row {
 		if v-v != 0 {
-			e := fault.Data(w.path, "cannot write: the value is %v: want a finite number", v)
-			e.Row, e.Column = i, strconv.Itoa(j)
-			return nil, e
+			return nil, errorAt(w.path, 0, i, strconv.Itoa(j), "cannot write: the value is %v"+wantFinite, v)
 		}
 	}
 	return row, nil
@@ -261,7 +253,7 @@ func WriteData(path string, d *Data, o WriteOptions) error {
 
 func writeMatrix(w *matrixWriter, o WriteOptions) error {
 	w.single = o.Single
-	f, gz, err := outputFormat(w.path, o.Format, o.Extensions)
+	f, gz, err := lookupFormat(w.path, o.Format, o.Extensions, format.writable)
 	if err != nil {
 		return err
 	}
@@ -288,7 +280,7 @@ func writeMatrix(w *matrixWriter, o WriteOptions) error {
 // of its rows is known: the header of .npy contains it, and in a stream or a compressed file the
 // header cannot be rewritten.
 func CountsFirst(path string, o WriteOptions) bool {
-	f, gz, err := outputFormat(path, o.Format, o.Extensions)
+	f, gz, err := lookupFormat(path, o.Format, o.Extensions, format.writable)
 	return err == nil && countsFirst(f, gz, path)
 }
 
@@ -458,7 +450,7 @@ func WriteLinks(path string, s *links.Set, ids []string, o WriteOptions) error {
 	if weights {
 		header = append(header, "weight")
 	}
-	return o.table(path, header, func(yield func([]string, error) bool) {
+	return WriteTable(path, header, func(yield func([]string, error) bool) {
 		for _, list := range lists {
 			for _, l := range list {
 				record := []string{rowName(l.I, ids), rowName(l.J, ids), l.Sign.String()}
@@ -473,7 +465,7 @@ func WriteLinks(path string, s *links.Set, ids []string, o WriteOptions) error {
 				}
 			}
 		}
-	})
+	}, o)
 }
 
 func optional(v float64, given bool) string {
@@ -498,7 +490,7 @@ func WriteMeasuredPairs(path string, count int, columns []string,
 	pair func(k int) (i, j int, numbers []float64, err error), ids []string, o WriteOptions) error {
 	header := append([]string{"i", "j"}, columns...)
 	record := make([]string, len(header))
-	return o.table(path, header, func(yield func([]string, error) bool) {
+	return WriteTable(path, header, func(yield func([]string, error) bool) {
 		for k := range count {
 			i, j, numbers, err := pair(k)
 			if err != nil {
@@ -513,5 +505,5 @@ func WriteMeasuredPairs(path string, count int, columns []string,
 				return
 			}
 		}
-	})
+	}, o)
 }

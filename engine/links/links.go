@@ -291,7 +291,9 @@ func build(n int, ls []Link) (*Set, []error) {
 		for ; hi < len(sound) && sound[hi].i == first.I && sound[hi].j == first.J; hi++ {
 			again := ls[sound[hi].at].canonical()
 			if again.Sign != first.Sign {
-				found[sound[hi].at] = bothSigns(again, sound[hi].at, first, sound[lo].at)
+				found[sound[hi].at] = linkError(again, sound[hi].at, "",
+					"pair %d,%d is a %s-link here and a %s-link on %s: want one of the two", first.I, first.J,
+					again.Sign, first.Sign, origin(first, sound[lo].at))
 				continue
 			}
 			s.duplicates++
@@ -320,15 +322,11 @@ func build(n int, ls []Link) (*Set, []error) {
 		s.remarks = append(s.remarks,
 			fmt.Sprintf("%d more duplicates disagree in weight or bound", disagree-maxRemarks))
 	}
-	return s, inOrder(found)
-}
-
-func inOrder(found map[int]error) []error {
 	problems := make([]error, 0, len(found))
 	for _, k := range slices.Sorted(maps.Keys(found)) {
 		problems = append(problems, found[k])
 	}
-	return problems
+	return s, problems
 }
 
 // checkLink returns the problem of link number k alone, or nil.
@@ -367,11 +365,6 @@ func lineError(line int, what string, at int, column string, err error) error {
 		err = fmt.Errorf("%s %d of the list: %w", what, at, err)
 	}
 	return &fault.DataError{Line: max(line, 0), Row: -1, Column: column, Err: err}
-}
-
-func bothSigns(again Link, k int, first Link, firstK int) error {
-	return linkError(again, k, "", "pair %d,%d is a %s-link here and a %s-link on %s: want one of the two",
-		first.I, first.J, again.Sign, first.Sign, origin(first, firstK))
 }
 
 // origin names the line or the list index of link number k.

@@ -2,7 +2,6 @@ package links
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -14,7 +13,6 @@ const (
 	streamMust uint64 = iota + 1
 	streamCannot
 	streamComponents
-	streamChunklets
 )
 
 // SampleByCount draws must distinct unordered pairs of rows with the same label and cannot distinct
@@ -113,62 +111,6 @@ func sampleByComponents(labels []string, fraction float64, seed uint64, limit in
 	}
 	slices.SortFunc(out, comparePairs)
 	return &Set{n: len(labels), must: out}, nil
-}
-
-// SampleChunklets draws disjoint chunklets of size rows, each from one class: first a class, with
-// probability proportional to its remaining rows, among classes with at least size of them, then
-// the rows uniformly. Rows whose label is "" are never drawn.
-//
-// A size below 1, or more chunklets than the classes can fill, is a *fault.ParamError. Cost: O(n +
-// chunklets * classes).
-func SampleChunklets(labels []string, chunklets, size int, seed uint64) (*Set, error) {
-	if size < 1 {
-		return nil, fault.Param("size", size, "a number >= 1")
-	}
-	c := newClasses(labels)
-	possible := 0
-	left := make([][]int, c.count())
-	for k := range left {
-		left[k] = c.members(k)
-		possible += len(left[k]) / size
-	}
-	if chunklets < 0 || chunklets > possible {
-		return nil, fault.Param("chunklets", chunklets,
-			"0 to %d, the number of disjoint groups of %d rows in the classes", possible, size)
-	}
-	rng := rand.New(rand.NewPCG(seed, streamChunklets))
-	out := make([][]int, chunklets)
-	for r := range out {
-		k := pickClass(rng, left, size)
-		rows := left[k]
-		for a := range size { // the first steps of a Fisher-Yates shuffle
-			b := a + rng.IntN(len(rows)-a)
-			rows[a], rows[b] = rows[b], rows[a]
-		}
-		out[r], left[k] = rows[:size], rows[size:]
-	}
-	return FromChunklets(len(labels), out)
-}
-
-// pickClass draws a class that still has at least size rows, with probability proportional to its
-// rows.
-func pickClass(rng *rand.Rand, left [][]int, size int) int {
-	total := 0
-	for _, rows := range left {
-		if len(rows) >= size {
-			total += len(rows)
-		}
-	}
-	at := rng.IntN(total)
-	for k, rows := range left {
-		if len(rows) < size {
-			continue
-		}
-		if at -= len(rows); at < 0 {
-			return k
-		}
-	}
-	panic("links: no class left to draw from") // unreachable: at < total
 }
 
 // FromLabels returns links that are equivalent to the labels: the rows of each label are a

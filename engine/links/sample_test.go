@@ -121,34 +121,6 @@ func TestSampleByComponentsErrors(t *testing.T) {
 	}
 }
 
-func TestSampleChunklets(t *testing.T) {
-	propertytest.Check(t, func(t *rapid.T) {
-		labels := drawLabels(t)
-		size := rapid.IntRange(1, 4).Draw(t, "size")
-		count := make(map[string]int)
-		for _, l := range labels {
-			count[l]++
-		}
-		possible := count["a"]/size + count["b"]/size + count["c"]/size
-		k := rapid.IntRange(0, possible).Draw(t, "chunklets")
-		s := mustSet(SampleChunklets(labels, k, size, rapid.Uint64().Draw(t, "seed")))
-		if len(s.Chunklets()) != k || s.Merged() != 0 {
-			t.Fatalf("%d chunklets, %d merged, want %d disjoint ones", len(s.Chunklets()), s.Merged(), k)
-		}
-		for _, c := range s.Chunklets() {
-			if len(c) != size || labels[c[0]] == "" {
-				t.Fatalf("chunklet %v, want %d labeled rows", c, size)
-			}
-		}
-		checkSigns(t, labels, s)
-		for _, ask := range [][2]int{{possible + 1, size}, {-1, size}, {0, 0}} {
-			if _, err := SampleChunklets(labels, ask[0], ask[1], 1); !fault.IsInput(err) {
-				t.Fatalf("%d chunklets of %d: error %v, want an input error", ask[0], ask[1], err)
-			}
-		}
-	})
-}
-
 // The numbering of pairs must contain every pair exactly once.
 func TestPairNumberingIsBijective(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
@@ -256,25 +228,6 @@ func TestSampleByComponentsIsUniform(t *testing.T) {
 	}
 	if x := chiSquare(observed); len(index) != 9 || x > 26.1 {
 		t.Errorf("%d pairs of 9, chi-square %.1f on 8 degrees of freedom, want below 26.1", len(index), x)
-	}
-}
-
-// A single chunklet of two of the four rows of a class: all six choices are equally likely.
-// 20.5 is the 0.1 % point for 5 degrees of freedom.
-func TestSampleChunkletsIsUniform(t *testing.T) {
-	labels := []string{"a", "b", "a", "", "a", "a"}
-	index := make(map[[2]int]int)
-	observed := make([]int, 6)
-	for seed := range uint64(3000) {
-		c := mustSet(SampleChunklets(labels, 1, 2, seed)).Chunklets()[0]
-		key := [2]int{c[0], c[1]}
-		if _, ok := index[key]; !ok {
-			index[key] = len(index)
-		}
-		observed[index[key]]++
-	}
-	if x := chiSquare(observed); len(index) != 6 || x > 20.5 {
-		t.Errorf("%d choices of 6, chi-square %.1f on 5 degrees of freedom, want below 20.5", len(index), x)
 	}
 }
 

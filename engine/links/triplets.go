@@ -12,9 +12,16 @@ type Triplet struct {
 // CheckTriplets returns nil if all triplets have three different rows below n, and otherwise a
 // *fault.DataError for the first that does not, with its Line (the reader of the file adds File).
 func CheckTriplets(n int, list []Triplet) error {
+	return checkAll(n, list, "triplet", func(t Triplet) int { return t.Line })
+}
+
+// checkAll returns the error of the first comparison of rows that has one.
+func checkAll[T interface {
+	check(n int) (column string, err error)
+}](n int, list []T, what string, line func(T) int) error {
 	for at, t := range list {
 		if column, err := t.check(n); err != nil {
-			return lineError(t.Line, "triplet", at, column, err)
+			return lineError(line(t), what, at, column, err)
 		}
 	}
 	return nil
@@ -39,37 +46,27 @@ func (t Triplet) check(n int) (column string, err error) {
 
 // TripletsAmong returns the triplets of the given rows alone, renumbered so that rows[r] becomes r.
 func TripletsAmong(list []Triplet, rows []int) []Triplet {
-	var out []Triplet
-	number := numbers(rows)
-	for _, t := range list {
-		if number.rename(&t.I, &t.J, &t.K) {
-			out = append(out, t)
-		}
-	}
-	return out
+	return among(list, rows, func(t *Triplet) []*int { return []*int{&t.I, &t.J, &t.K} })
 }
 
-// numbering has the new number of each row that is kept.
-type numbering map[int]int
-
-func numbers(rows []int) numbering {
-	of := make(numbering, len(rows))
+// among returns the comparisons of some rows, which of points to, with their new numbers.
+func among[T any](list []T, rows []int, of func(t *T) []*int) (kept []T) {
+	number := make(map[int]int, len(rows))
 	for r, i := range rows {
-		of[i] = r
+		number[i] = r
 	}
-	return of
-}
-
-// rename replaces rows by their new numbers. It returns false if one has none.
-func (of numbering) rename(rows ...*int) bool {
-	for _, row := range rows {
-		r, is := of[*row]
-		if !is {
-			return false
+next:
+	for _, t := range list {
+		for _, row := range of(&t) {
+			r, is := number[*row]
+			if !is {
+				continue next
+			}
+			*row = r
 		}
-		*row = r
+		kept = append(kept, t)
 	}
-	return true
+	return kept
 }
 
 // Quadruplet is a relative comparison: rows I and J should be nearer to each other than rows K and
@@ -89,12 +86,7 @@ func (t Triplet) Quadruplet() Quadruplet {
 // Otherwise the error is a *fault.DataError for the first that does not, with its Line (the reader
 // of the file adds File).
 func CheckQuadruplets(n int, list []Quadruplet) error {
-	for at, q := range list {
-		if column, err := q.check(n); err != nil {
-			return lineError(q.Line, "quadruplet", at, column, err)
-		}
-	}
-	return nil
+	return checkAll(n, list, "quadruplet", func(q Quadruplet) int { return q.Line })
 }
 
 // check returns the problem and its column.
@@ -118,12 +110,5 @@ func (q Quadruplet) check(n int) (column string, err error) {
 
 // QuadrupletsAmong is [TripletsAmong] for quadruplets.
 func QuadrupletsAmong(list []Quadruplet, rows []int) []Quadruplet {
-	var out []Quadruplet
-	number := numbers(rows)
-	for _, q := range list {
-		if number.rename(&q.I, &q.J, &q.K, &q.L) {
-			out = append(out, q)
-		}
-	}
-	return out
+	return among(list, rows, func(q *Quadruplet) []*int { return []*int{&q.I, &q.J, &q.K, &q.L} })
 }

@@ -257,7 +257,10 @@ func (f *fit) oneNumber(g *finding, x *points.Column, from source, asked bool, w
 	g.column = column{kind: from.kind, indicator: indicator,
 		number: number{source: from, fill: s.fill, scale: 1}}
 	if f.Impute == imputeSides && s.missing > 0 {
-		g.column.number.toSides(s.low, s.high)
+		// gaps lie below all values in one column, and above in another, by as much as these differ
+		span := s.high - s.low
+		p := &g.column.number
+		p.sides, p.fill, p.above = true, max(s.low-span, -math.MaxFloat64), min(s.high+span, math.MaxFloat64)
 	}
 	g.Missing = max(g.Missing, s.missing)
 	g.Does = g.filling(f)
@@ -351,7 +354,8 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 		}
 		if kind == Boolean {
 			g.err = dataset.ColumnError(x.Name,
-				"it has %s: want two for a boolean, or the column as a category", fault.Count(g.Distinct, "different text"))
+				"it has %s: want two for a boolean, or the column as a category",
+				fault.Count(g.Distinct, "different text"))
 			return
 		}
 	}

@@ -262,13 +262,6 @@ func (p *number) size() int {
 	return 1
 }
 
-// toSides makes gaps lie below all values in one column, and above in another, by as much as the
-// values differ.
-func (p *number) toSides(low, high float64) {
-	p.sides = true
-	p.fill, p.above = max(low-(high-low), -math.MaxFloat64), min(high+(high-low), math.MaxFloat64)
-}
-
 // bind returns what writes the rows of a column.
 func (p *number) bind(x *points.Column) (writer, error) {
 	values, err := p.source.read(x)

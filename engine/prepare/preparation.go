@@ -234,7 +234,8 @@ func (p *Preparation) Apply(x points.Points) (points.Points, error) {
 		given := columns[j]
 		if p.columns[j].kind == Boolean {
 			given = *texts(&given)
-			columns[j] = p.columns[j].keepPair(given)
+			columns[j] = given // without the texts that the boolean does not have
+			empty(&columns[j], func(text string) bool { return !p.columns[j].inPair(text) })
 		}
 		if p.strict {
 			if i := firstMissing(&columns[j]); i >= 0 {
@@ -291,18 +292,13 @@ func (p *Preparation) take(x points.Points) ([]points.Column, error) {
 	}
 	for j := range columns {
 		columns[j].Name = p.columns[j].name
-		p.columns[j].findGaps(&columns[j])
+		// Words such as NA are missing cells, unless the fit had them as texts: readers leave them
+		// there in a column that must be text, and in formats that have missing cells of their own.
+		if c := &p.columns[j]; columns[j].IsText() && c.kind != Text {
+			empty(&columns[j], c.isGap)
+		}
 	}
 	return columns, nil
-}
-
-// findGaps makes missing cells of words such as NA, unless the fit had them as texts: readers leave
-// them there in a column that must be text, and in formats that have missing cells of their own.
-func (c *column) findGaps(x *points.Column) {
-	if !x.IsText() || c.kind == Text {
-		return
-	}
-	empty(x, c.isGap)
 }
 
 // isGap reports whether a text means a missing cell: it is one of the words, and none of the texts
@@ -310,12 +306,6 @@ func (c *column) findGaps(x *points.Column) {
 func (c *column) isGap(text string) bool {
 	return dataset.IsMissing(text) && !(c.kind == Category && c.category.knows(text)) &&
 		!(c.kind == Boolean && c.inPair(text))
-}
-
-// keepPair makes missing cells of the texts that a boolean does not have.
-func (c *column) keepPair(x points.Column) points.Column {
-	empty(&x, func(text string) bool { return !c.inPair(text) })
-	return x
 }
 
 // inPair reports whether a text is one of those of a boolean.

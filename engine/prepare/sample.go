@@ -28,13 +28,10 @@ type Sample struct {
 	rows    int           // of the stream so far
 }
 
-// sampled are the kept cells of a column.
+// sampled are the kept cells of a column, and the positions of its levels.
 type sampled struct {
-	name    string
-	numbers []float64
-	codes   []int32 // nil for numbers
-	levels  []string
-	known   map[string]int32 // the positions of levels
+	points.Column
+	known map[string]int32
 }
 
 // NewSample returns an empty sample of at most size rows.
@@ -87,8 +84,7 @@ func (s *Sample) Data() (d *dataset.Data, numbers []int) {
 	out := *s.first
 	table := &points.Mixed{N: len(s.keys), Columns: make([]points.Column, len(s.columns))}
 	for j := range s.columns {
-		c := &s.columns[j]
-		table.Columns[j] = points.Column{Name: c.name, Numbers: c.numbers, Codes: c.codes, Levels: c.levels}
+		table.Columns[j] = s.columns[j].Column
 		if out.Features != nil {
 			table.Columns[j].Name = out.Features[j] // rows of numbers have no names
 		}
@@ -113,7 +109,7 @@ func (s *Sample) shrink() {
 	s.keys, s.numbers = at(s.keys, rows), at(s.numbers, rows)
 	for j := range s.columns {
 		c := &s.columns[j]
-		c.numbers, c.codes = at(c.numbers, rows), at(c.codes, rows)
+		c.Numbers, c.Codes = at(c.Numbers, rows), at(c.Codes, rows)
 	}
 }
 
@@ -130,26 +126,26 @@ func at[T any](values []T, rows []int) []T {
 
 // add appends the cells of a part of the column.
 func (c *sampled) add(x *points.Column) {
-	c.name = x.Name
+	c.Name = x.Name
 	if !x.IsText() {
-		c.numbers = append(c.numbers, x.Numbers...)
+		c.Numbers = append(c.Numbers, x.Numbers...)
 		return
 	}
 	if c.known == nil {
-		c.known, c.codes = map[string]int32{}, []int32{}
+		c.known, c.Codes = map[string]int32{}, []int32{}
 	}
 	for _, code := range x.Codes {
 		if code < 0 {
-			c.codes = append(c.codes, -1)
+			c.Codes = append(c.Codes, -1)
 			continue
 		}
 		text := x.Levels[code]
 		to, ok := c.known[text]
 		if !ok {
-			to = int32(len(c.levels))
-			c.known[text], c.levels = to, append(c.levels, text)
+			to = int32(len(c.Levels))
+			c.known[text], c.Levels = to, append(c.Levels, text)
 		}
-		c.codes = append(c.codes, to)
+		c.Codes = append(c.Codes, to)
 	}
 }
 

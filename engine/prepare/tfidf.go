@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
@@ -90,7 +91,7 @@ func eachTerm(p points.Points, f func(i, j int, v float64) error) error {
 			}
 		}
 	default:
-		return &fault.ParamError{Param: "tfidf", Value: kindOf(p),
+		return &fault.ParamError{Param: "tfidf", Value: dataset.KindOf(p),
 			Want: "dense or sparse points, whose features are terms"}
 	}
 	return nil
@@ -184,14 +185,6 @@ func normalize(row []float64) {
 	for j, v := range row {
 		row[j] = v / largest / length
 	}
-}
-
-// kindOf describes points that have no terms, for messages.
-func kindOf(p points.Points) string {
-	if _, is := p.(*points.Sequences); is {
-		return "a file of sequences"
-	}
-	return "a Gram matrix"
 }
 
 // Rules returns what is done with the columns of these names, as data.

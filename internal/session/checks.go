@@ -184,9 +184,11 @@ func (c *Checks) Matrix(flag, path, format string) {
 	}
 	c.Do(func() error {
 		if name == "" && !slices.Contains(OutputFormats(), FormatOf(path)) {
-			return &fault.ParamError{Param: flag, Value: path,
-				Want: "a name that ends in ." + strings.Join(OutputFormats(), " or .") + " (each also .gz)" +
-					orFormat(flag)}
+			want := "a name that ends in ." + strings.Join(OutputFormats(), " or .") + " (each also .gz)"
+			if flag == "-o, --output" { // --format is about -i and -o only
+				want += ", or --format"
+			}
+			return &fault.ParamError{Param: flag, Value: path, Want: want}
 		}
 		// A trial write of an empty matrix to nowhere checks the name of the format.
 		err := dataset.WriteMatrix(Stream, 0, 0, nil, 1, nil,
@@ -194,14 +196,6 @@ func (c *Checks) Matrix(flag, path, format string) {
 		return usage.RenameParams(err, "format", "--format")
 	})
 	c.Output(flag, path)
-}
-
-// orFormat ends the description of a file's name; --format is about -i and -o only.
-func orFormat(flag string) string {
-	if flag == "-o, --output" {
-		return ", or --format"
-	}
-	return ""
 }
 
 // Ending refuses the name of an output without the extension of one of the formats.

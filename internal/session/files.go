@@ -19,6 +19,14 @@ import (
 // Stream is the path of standard input or output.
 const Stream = "-"
 
+// Input returns the input at path, which may be standard input.
+func (s *Session) Input(path string) dataset.Input {
+	if path == Stream {
+		return dataset.Input{Name: "standard input", Stream: s.Stdin}
+	}
+	return dataset.Input{Name: path}
+}
+
 // NameOr returns name, or other if name is empty.
 func NameOr(name, other string) string {
 	if name == "" {

@@ -35,7 +35,7 @@ func TestTakesNoMemory(t *testing.T) {
 		return pages * os.Getpagesize()
 	}
 	before := resident()
-	b := newBallast(1 << 30)
+	b := make(ballast, 1<<30)
 	if more := resident() - before; more > 64<<20 {
 		t.Errorf("a ballast of 1 GiB takes %d MiB", more>>20)
 	}
@@ -61,7 +61,7 @@ func collections(made int) int {
 func TestGarbageGrows(t *testing.T) {
 	const size, made = 128 << 20, 1 << 30
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	b := newBallast(size)
+	b := make(ballast, size)
 	with := collections(made)
 	restore := b.drop()
 	without := collections(made)

@@ -169,17 +169,14 @@ func Quantile(values []float64, q float64) float64 {
 
 // ShortTime writes a duration in seconds with about three digits.
 func ShortTime(seconds float64) string {
-	return time.Duration(seconds * float64(time.Second)).Round(roundTo(seconds)).String()
-}
-
-func roundTo(seconds float64) time.Duration {
+	unit := 10 * time.Millisecond
 	switch {
 	case seconds < 0.01:
-		return 10 * time.Microsecond
+		unit = 10 * time.Microsecond
 	case seconds < 1:
-		return time.Millisecond
+		unit = time.Millisecond
 	}
-	return 10 * time.Millisecond
+	return time.Duration(seconds * float64(time.Second)).Round(unit).String()
 }
 
 // versionReport is the result of the version command.

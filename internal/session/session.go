@@ -46,7 +46,7 @@ type Session struct {
 
 	Files dataset.Mappings // large files whose pages hold points, until the program ends
 
-	ballast   *ballast   // nil for none
+	ballast   ballast    // empty for none
 	stdinUsed string     // the flag that reads standard input, "" if none does
 	inputs    []string   // paths read, which no output may replace
 	course    course     // the bar of the command that runs
@@ -72,8 +72,8 @@ func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
 		return nil, usage.Errorf("--blas-threads is %d: want a number >= 0 (0 for as many as --workers)",
 			threads)
 	}
-	if s.MemoryLimit == 0 && s.ballast == nil && s.Garbage > 0 {
-		s.ballast = newBallast(s.Garbage)
+	if s.MemoryLimit == 0 && len(s.ballast) == 0 {
+		s.ballast = make(ballast, s.Garbage)
 	}
 	backend, err := backends.Open(backends.Options{
 		Name:    s.Getenv(BackendVariable),
@@ -237,27 +237,16 @@ func collectionLimit(limit int64) int64 {
 // memory, and allocates thousands of small objects, then collects hundreds of times a second, each
 // time on all its processors. A block that is never touched counts as memory in use, but occupies
 // none if it comes fresh from the system, at the start of a program. A ballast is such a block, for
-// one goroutine.
-type ballast struct {
-	size  int
-	block []byte
-}
-
-// newBallast allocates a block. It allows as much additional garbage, until the ballast itself is
-// garbage.
-func newBallast(bytes int) *ballast { return &ballast{bytes, make([]byte, bytes)} }
+// one goroutine; it allows as much additional garbage, until it is garbage.
+type ballast []byte
 
 // drop restores the default garbage collection of Go until restore is called.
 func (b *ballast) drop() (restore func()) {
-	b.block = nil
+	size := len(*b)
+	*b = nil
 	runtime.GC()
-	return func() { b.block = make([]byte, b.size) }
+	return func() { *b = make(ballast, size) }
 }
 
 // DropBallast restores the garbage collection of Go's default until restore is called.
-func (s *Session) DropBallast() (restore func()) {
-	if s.ballast == nil {
-		return func() {}
-	}
-	return s.ballast.drop()
-}
+func (s *Session) DropBallast() (restore func()) { return s.ballast.drop() }

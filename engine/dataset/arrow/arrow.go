@@ -73,12 +73,13 @@ var _ dataset.RowReader = (*reader)(nil)
 // reader reads the rows of a file.
 type reader struct {
 	dataset.Columns
-	parts
-	f       *file
-	o       dataset.ReadOptions
-	next    int    // the batch after the current one
-	at      int    // rows of the current batch that were read
-	current *batch // nil while its metadata are not read
+	f          *file
+	o          dataset.ReadOptions
+	features   []*column // those that are used
+	id, labels *column   // nil for none
+	next       int       // the batch after the current one
+	at         int       // rows of the current batch that were read
+	current    *batch    // nil while its metadata are not read
 }
 
 // open starts to read a file; see [dataset.Extension].
@@ -100,12 +101,6 @@ func open(in io.ReaderAt, size int64, o dataset.ReadOptions,
 		}
 	}
 	return r, nil
-}
-
-// parts are the columns that are used.
-type parts struct {
-	features   []*column
-	id, labels *column // nil for none
 }
 
 // divide divides the columns into features, ids and labels, and reports those that cannot be read.

@@ -79,27 +79,27 @@ func TestFailingReaders(t *testing.T) {
 		read    func(r io.Reader) error
 	}{
 		"links": {"i,j,link\n0,1,must\n2,3,cannot\n", func(r io.Reader) error {
-			_, err := dataset.DecodeLinks(r, "-", false, c)
+			_, err := dataset.ReadLinks(dataset.Input{Name: "-", Stream: r}, c)
 			return err
 		}},
 		"pairs": {"i,j\n0,1\n2,3\n", func(r io.Reader) error {
-			_, err := dataset.DecodePairs(r, "-", false, c)
+			_, err := dataset.ReadPairs(dataset.Input{Name: "-", Stream: r}, c)
 			return err
 		}},
 		"triplets": {"i,j,k\n0,1,2\n2,3,1\n", func(r io.Reader) error {
-			_, err := dataset.DecodeTriplets(r, "-", false, c)
+			_, err := dataset.ReadTriplets(dataset.Input{Name: "-", Stream: r}, c)
 			return err
 		}},
 		"quadruplets": {"i,j,k,l\n0,1,2,3\n2,3,1,0\n", func(r io.Reader) error {
-			_, err := dataset.DecodeQuadruplets(r, "-", false, c)
+			_, err := dataset.ReadQuadruplets(dataset.Input{Name: "-", Stream: r}, c)
 			return err
 		}},
 		"chunklets": {"i,chunklet\n0,a\n1,a\n2,b\n", func(r io.Reader) error {
-			_, err := dataset.DecodeChunklets(r, "-", false, c)
+			_, err := dataset.ReadChunklets(dataset.Input{Name: "-", Stream: r}, c)
 			return err
 		}},
 		"labels": {"id,label\na,x\nb,y\n", func(r io.Reader) error {
-			_, err := dataset.DecodeLabelRows(r, "-", false, dataset.ReadOptions{})
+			_, err := dataset.ReadLabels(dataset.Input{Name: "-", Stream: r}, dataset.ReadOptions{})
 			return err
 		}},
 	} {

@@ -1,8 +1,6 @@
 package arrow
 
 import (
-	"encoding/binary"
-
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -16,12 +14,6 @@ const (
 	textType     = 5
 	doubles      = 2 // the precision of a floating-point type
 )
-
-// schemaMessage returns the metadata of the message that begins a file.
-func schemaMessage(fields []dataset.WrittenColumn) []byte {
-	b := flatbuffers.NewBuilder(0)
-	return finishMessage(b, schemaHeader, schemaOf(b, fields), 0)
-}
 
 // finishMessage returns a message with some header.
 func finishMessage(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT, bodyLength int64) []byte {
@@ -128,16 +120,8 @@ func (f *flat) uint(at, size int64) uint64 {
 		f.bad = true
 		return 0
 	}
-	switch b := f.b[at:]; size {
-	case 1:
-		return uint64(b[0])
-	case 2:
-		return uint64(binary.LittleEndian.Uint16(b))
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(b))
-	default:
-		return binary.LittleEndian.Uint64(b)
-	}
+	v := dataset.Value{Bits: int(8 * size)}
+	return v.LittleEndian(f.b[at:])
 }
 
 // int is uint for a signed number.

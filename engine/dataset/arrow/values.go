@@ -1,7 +1,6 @@
 package arrow
 
 import (
-	"encoding/binary"
 	"math"
 	"strings"
 )
@@ -187,21 +186,13 @@ func (b *batch) offsets(c *column, lo, hi int64) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]int64, hi-lo+1)
+	out, offsets := make([]int64, hi-lo+1), flat{b: data}
 	for i := range out {
-		if out[i] = little(data[int64(i)*size:], size); out[i] < 0 || i > 0 && out[i] < out[i-1] {
+		if out[i] = offsets.int(int64(i)*size, size); out[i] < 0 || i > 0 && out[i] < out[i-1] {
 			return nil, damaged("batch %d has values of column %s that end before they begin", b.at, c.name)
 		}
 	}
 	return out, nil
-}
-
-// little returns a signed number of 4 or 8 bytes, the lowest byte first.
-func little(b []byte, size int64) int64 {
-	if size == 4 {
-		return int64(int32(binary.LittleEndian.Uint32(b)))
-	}
-	return int64(binary.LittleEndian.Uint64(b))
 }
 
 // words reads texts.
@@ -234,7 +225,8 @@ func (b *batch) views(out *cells, c *column, lo, hi int64) error {
 	}
 	return b.fill(out, c, hi-lo, func(i int, out *cells) error {
 		view := data[i*size : (i+1)*size]
-		n := int64(int32(binary.LittleEndian.Uint32(view)))
+		field := flat{b: view}
+		n := field.int(0, 4)
 		if n <= short {
 			if n < 0 {
 				return b.short(c)
@@ -242,7 +234,7 @@ func (b *batch) views(out *cells, c *column, lo, hi int64) error {
 			out.texts[i] = strings.TrimSpace(string(view[4 : 4+n]))
 			return b.borrow(n, 1)
 		}
-		buffer, at := little(view[8:], 4), little(view[12:], 4)
+		buffer, at := field.int(8, 4), field.int(12, 4)
 		if buffer < 0 || buffer >= b.further(c) {
 			return b.short(c)
 		}

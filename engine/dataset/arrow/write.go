@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 
+	flatbuffers "github.com/google/flatbuffers/go"
+
 	"github.com/mustlink/mustlink/engine/dataset"
 )
 
@@ -35,7 +37,8 @@ func (w *writer) begin(fields []dataset.WrittenColumn) error {
 	if err := w.raw([]byte(magic + "\x00\x00")); err != nil {
 		return err
 	}
-	_, err := w.message(schemaMessage(fields))
+	b := flatbuffers.NewBuilder(0)
+	_, err := w.message(finishMessage(b, schemaHeader, schemaOf(b, fields), 0))
 	return err
 }
 

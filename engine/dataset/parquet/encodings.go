@@ -36,11 +36,19 @@ func (d *decompressor) decompress(codec format.CompressionCodec, dst, src []byte
 		case format.Snappy:
 			return fromSnappy(dst, src)
 		case format.Gzip:
-			return fromGzip(dst, src)
+			z, err := gzip.NewReader(bytes.NewReader(src))
+			if err != nil {
+				return err
+			}
+			return inFull(z, dst)
 		case format.Brotli:
 			return inFull(brotli.NewReader(bytes.NewReader(src)), dst)
 		case format.Lz4Raw:
-			return fromLZ4(dst, src)
+			n, err := lz4.UncompressBlock(src, dst)
+			if err == nil && n != len(dst) {
+				err = wrongLength(n, len(dst))
+			}
+			return err
 		default:
 			return d.fromZstd(dst, src)
 		}
@@ -56,23 +64,6 @@ func fromSnappy(dst, src []byte) error {
 		_, err = snappy.Decode(dst, src)
 	}
 	return err
-}
-
-// fromLZ4 decompresses one block.
-func fromLZ4(dst, src []byte) error {
-	n, err := lz4.UncompressBlock(src, dst)
-	if err == nil && n != len(dst) {
-		err = wrongLength(n, len(dst))
-	}
-	return err
-}
-
-func fromGzip(dst, src []byte) error {
-	z, err := gzip.NewReader(bytes.NewReader(src))
-	if err != nil {
-		return err
-	}
-	return inFull(z, dst)
 }
 
 // inFull reads dst from a stream that must end there.

@@ -253,36 +253,37 @@ func TestLabels(t *testing.T) {
 	}
 	write1(t, labeled, content.Bytes())
 	write1(t, text, []byte(csv))
-	want, err := dataset.ReadLabelRows(text, reading())
+	want, err := dataset.ReadLabels(dataset.Input{Name: text}, reading())
 	if err != nil || len(want.Labels) != 9000 {
 		t.Fatal(len(want.Labels), err)
 	}
-	got, err := dataset.ReadLabelRows(labeled, reading())
+	got, err := dataset.ReadLabels(dataset.Input{Name: labeled}, reading())
 	if err != nil || !slices.Equal(got.Labels, want.Labels) || !slices.Equal(got.IDs, want.IDs) {
 		t.Errorf("%d labels, %d ids, %v", len(got.Labels), len(got.IDs), err)
 	}
-	s, err := dataset.OpenLabels(labeled, reading())
+	s, err := dataset.OpenLabels(dataset.Input{Name: labeled}, reading())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	for next := 0; next < 9000; next += 1000 {
-		rows, err := s.NextRows(1000)
+		rows, err := s.Next(1000)
 		if err != nil || !slices.Equal(rows.Labels, want.Labels[next:next+1000]) {
 			t.Fatalf("block at %d: %v", next, err)
 		}
 	}
 	o := reading()
 	o.Label = "note"
-	if rows, err := dataset.ReadLabelRows(labeled, o); err != nil || rows.Labels[8999] != "text" {
+	if rows, err := dataset.ReadLabels(dataset.Input{Name: labeled},
+		o); err != nil || rows.Labels[8999] != "text" {
 		t.Errorf("another column: %v", err)
 	}
 	o.Label, o.MemoryLimit = "", 100_000
-	if _, err := dataset.ReadLabelRows(labeled, o); !fault.IsInput(err) {
+	if _, err := dataset.ReadLabels(dataset.Input{Name: labeled}, o); !fault.IsInput(err) {
 		t.Errorf("beyond the limit: error %v", err)
 	}
 	path, _ := square(t)
-	if _, err := dataset.ReadLabelRows(path, reading()); !fault.IsInput(err) ||
+	if _, err := dataset.ReadLabels(dataset.Input{Name: path}, reading()); !fault.IsInput(err) ||
 		!strings.Contains(err.Error(), "it has no column label") {
 		t.Errorf("no labels: error %v", err)
 	}

@@ -48,7 +48,6 @@ type reader struct {
 	o           dataset.ReadOptions
 	features    []*chunks[uint64]
 	words       []*textColumn // features of a mixed table
-	wordsAt     []int         // their indices in Names
 	ids, labels *textColumn   // nil for none
 	buffer      [1 << 12]uint64
 }
@@ -87,9 +86,7 @@ func open(in io.ReaderAt, size int64, o dataset.ReadOptions,
 // nameAll adds the features, among which are columns of text.
 func (r *reader) nameAll(features []*column) {
 	for _, c := range features {
-		if c.asText {
-			r.wordsAt = append(r.wordsAt, len(r.Names))
-		}
+		c.place = len(r.Names)
 		r.Add(c.name, c.list, c.width, c.asText)
 	}
 }
@@ -282,22 +279,6 @@ func (p *fixedTexts) read(dst []string) error {
 	return nil
 }
 
-// formedTexts reads strings of bytes as the texts that CSV would have.
-type formedTexts struct {
-	texts values[string]
-	form  func(b string) string
-}
-
-func (t *formedTexts) read(dst []string) error {
-	err := t.texts.read(dst)
-	for i, b := range dst {
-		if err == nil {
-			dst[i] = t.form(b)
-		}
-	}
-	return err
-}
-
 // form returns what makes a text of a value.
 func (c *column) form() func(b string) string {
 	if c.mixed == uuids {
@@ -313,36 +294,15 @@ func (c *column) form() func(b string) string {
 	}
 }
 
-// decimalTexts reads decimals that are stored as strings of bytes, as the bits of their float64.
-type decimalTexts struct {
-	texts  values[string]
-	scale  int
-	buffer [64]string
-}
-
-func (d *decimalTexts) read(dst []uint64) error {
-	for len(dst) > 0 {
-		part := d.buffer[:min(len(dst), len(d.buffer))]
-		if err := d.texts.read(part); err != nil {
-			return err
-		}
-		for i, s := range part {
-			dst[i] = math.Float64bits(dataset.Decimal([]byte(s), d.scale))
-		}
-		dst = dst[len(part):]
-	}
-	return nil
-}
-
 // readTexts returns the columns of text of the next n rows: one for each feature, nil for numbers.
 func (r *reader) readTexts(n int) ([][]string, error) {
 	if len(r.words) == 0 {
 		return nil, nil
 	}
 	texts := make([][]string, len(r.Names))
-	for k, t := range r.words {
+	for _, t := range r.words {
 		var err error
-		if texts[r.wordsAt[k]], err = t.read(n); err != nil {
+		if texts[t.c.place], err = t.read(n); err != nil {
 			return nil, err
 		}
 	}

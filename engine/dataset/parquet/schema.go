@@ -27,6 +27,7 @@ type column struct {
 	mixed  meaning
 	asText bool // the column is one of text in a mixed table
 	length int  // bytes of a string of fixed length
+	place  int  // of the feature in the names, or of the first of a list
 }
 
 // meaning is what values that are not plain numbers are in a mixed table.
@@ -240,9 +241,6 @@ func (c *column) bytesAsText() bool { return c.mixed == uuids || c.mixed == spar
 
 // isName reports whether the column can contain ids or labels.
 func (c *column) isName() bool {
-	return !c.list && c.mixed != decimals && c.mixed != sparkInstants && (c.mixed == uuids || c.plainName())
-}
-
-func (c *column) plainName() bool {
-	return c.what == "" && c.kind != format.FixedLenByteArray || c.kind == format.ByteArray
+	return !c.list && c.mixed != decimals && c.mixed != sparkInstants && (c.mixed == uuids ||
+		c.kind == format.ByteArray || c.what == "" && c.kind != format.FixedLenByteArray)
 }

@@ -31,46 +31,38 @@ func fill[T any](dst []T, next func() (T, error)) (err error) {
 func (c *column) numbers(encoding format.Encoding, b []byte, n int) (values[uint64], error) {
 	if c.mixed == decimals && (c.kind == format.ByteArray || c.kind == format.FixedLenByteArray) {
 		texts, err := c.strings(encoding, b, n)
-		return &decimalTexts{texts: texts, scale: c.value.Scale}, err
+		return &converted[string, uint64]{from: texts, of: func(digits string) uint64 {
+			return math.Float64bits(dataset.Decimal([]byte(digits), c.value.Scale))
+		}}, err
 	}
 	switch {
 	case encoding == format.Plain && c.kind == format.Boolean:
 		return &booleans{b: b}, nil
 	case encoding == format.Plain:
-		return &plain{b, c.size()}, nil
+		return &plain{b, c.value.Bits / 8}, nil
 	case encoding == format.RLE && c.kind == format.Boolean:
 		if len(b) < 4 {
 			return nil, errShort
 		}
-		return &runs{hybrid{b: b[4:], width: 1}}, nil // after their length
+		runs := &hybrid{b: b[4:], width: 1} // after their length
+		return &converted[uint32, uint64]{from: runs, of: func(v uint32) uint64 { return uint64(v) }}, nil
 	case encoding == format.DeltaBinaryPacked && (c.kind == format.Int32 || c.kind == format.Int64):
 		return newDelta(b, n)
 	case encoding == format.ByteStreamSplit && c.kind != format.Boolean:
-		return &split{b: b, size: c.size()}, nil
+		return &split{b: b, size: c.value.Bits / 8}, nil
 	}
 	return nil, unknownEncoding(encoding)
-}
-
-// size returns the bytes of a plain number.
-func (c *column) size() int {
-	switch c.kind {
-	case format.Int32, format.Float:
-		return 4
-	case format.FixedLenByteArray: // float16
-		return 2
-	}
-	return 8
 }
 
 // texts returns a reader for a page of at most n texts, or of numbers as texts.
 func (c *column) texts(encoding format.Encoding, b []byte, n int) (values[string], error) {
 	if c.bytesAsText() {
 		texts, err := c.strings(encoding, b, n)
-		return &formedTexts{texts, c.form()}, err
+		return &converted[string, string]{from: texts, of: c.form()}, err
 	}
 	if c.kind != format.ByteArray {
 		numbers, err := c.numbers(encoding, b, n)
-		return &numberTexts{numbers: numbers, c: c}, err
+		return &converted[uint64, string]{from: numbers, of: c.value.Text}, err
 	}
 	return c.strings(encoding, b, n)
 }
@@ -137,14 +129,25 @@ func (p *booleans) read(dst []uint64) error {
 	return nil
 }
 
-// runs reads run-length encoded booleans.
-type runs struct{ hybrid }
+// converted reads the values of another reader, as of makes them.
+type converted[A, B any] struct {
+	from   values[A]
+	of     func(v A) B
+	buffer [64]A
+}
 
-func (r *runs) read(dst []uint64) error {
-	return fill(dst, func() (uint64, error) {
-		v, err := r.next()
-		return uint64(v), err
-	})
+func (c *converted[A, B]) read(dst []B) error {
+	for len(dst) > 0 {
+		part := c.buffer[:min(len(dst), len(c.buffer))]
+		if err := c.from.read(part); err != nil {
+			return err
+		}
+		for i, v := range part {
+			dst[i] = c.of(v)
+		}
+		dst = dst[len(part):]
+	}
+	return nil
 }
 
 // split reads numbers stored as streams: all first bytes, then all second bytes, and so on.
@@ -202,27 +205,6 @@ func (x *indexed[T]) read(dst []T) error {
 			dst[i] = x.dictionary[at]
 		}
 		dst = dst[len(positions):]
-	}
-	return nil
-}
-
-// numberTexts reads numbers as the text that CSV would have.
-type numberTexts struct {
-	numbers values[uint64]
-	c       *column
-	buffer  [64]uint64
-}
-
-func (t *numberTexts) read(dst []string) error {
-	for len(dst) > 0 {
-		part := t.buffer[:min(len(dst), len(t.buffer))]
-		if err := t.numbers.read(part); err != nil {
-			return err
-		}
-		for i, bits := range part {
-			dst[i] = t.c.value.Text(bits)
-		}
-		dst = dst[len(part):]
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func TestShortPages(t *testing.T) {
 	for name, err := range map[string]error{
 		"plain":         three(&plain{make([]byte, 23), 8}),
 		"booleans":      three(&booleans{b: nil}),
-		"runs":          three(&runs{hybrid{width: 1}}),
+		"runs":          three(&converted[uint32, uint64]{from: &hybrid{width: 1}}),
 		"split":         three(&split{b: make([]byte, 11), size: 4}),
 		"text":          (&plainTexts{[]byte{5, 0, 0, 0, 'a'}}).read(make([]string, 1)),
 		"text's length": (&plainTexts{[]byte{5, 0}}).read(make([]string, 1)),

@@ -63,7 +63,7 @@ func (t Task) read() (*problem, error) {
 	if !slices.Contains(Methods(), t.Method) {
 		return nil, fault.Unknown("-m, --method", t.Method, Methods())
 	}
-	set, err := dataset.ReadLinks(t.Links, dataset.LinkContext{N: t.Rows})
+	set, err := dataset.ReadLinks(dataset.Input{Name: t.Links}, dataset.LinkContext{N: t.Rows})
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func local(t *testing.T, task fitting.Task, x *points.Dense) algorithms.Model {
 		}
 		l = with
 	}
-	set, err := dataset.ReadLinks(task.Links, dataset.LinkContext{N: x.N})
+	set, err := dataset.ReadLinks(dataset.Input{Name: task.Links}, dataset.LinkContext{N: x.N})
 	if err != nil {
 		t.Fatal(err)
 	}

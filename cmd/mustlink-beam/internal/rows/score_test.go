@@ -205,11 +205,11 @@ func TestClassifyMatchesLibrary(t *testing.T) {
 		}
 		var got []string
 		for _, file := range files {
-			labels, err := dataset.ReadLabels(file, dataset.ReadOptions{})
+			labels, err := dataset.ReadLabels(dataset.Input{Name: file}, dataset.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, labels...)
+			got = append(got, labels.Labels...)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("model %q: the labels differ", model)

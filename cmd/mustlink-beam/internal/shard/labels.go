@@ -27,9 +27,9 @@ func (e Element) Labels(o Options) ([]string, error) {
 	labels := make([]string, 0, e.Rows)
 	for err == nil && int64(stream.Done()) < skip+e.Rows {
 		before := int64(stream.Done())
-		var part []string
+		var part dataset.LabelRows
 		part, err = stream.Next(int(min(DefaultRows, skip+e.Rows-before)))
-		labels = append(labels, part[min(int64(len(part)), max(0, skip-before)):]...)
+		labels = append(labels, part.Labels[min(int64(len(part.Labels)), max(0, skip-before)):]...)
 	}
 	if err == nil && e.closed() {
 		if _, err = stream.Next(1); err == nil {
@@ -50,7 +50,7 @@ func (e Element) Labels(o Options) ([]string, error) {
 // openLabels opens a stream of the labels in text.
 func (e Element) openLabels() (stream *dataset.LabelStream, end func(), err error) {
 	if e.Bytes == 0 {
-		if stream, err = dataset.OpenLabels(e.File, dataset.ReadOptions{}); err != nil {
+		if stream, err = dataset.OpenLabels(dataset.Input{Name: e.File}, dataset.ReadOptions{}); err != nil {
 			return nil, nil, err
 		}
 		return stream, func() { _ = stream.Close() }, nil
@@ -59,7 +59,7 @@ func (e Element) openLabels() (stream *dataset.LabelStream, end func(), err erro
 	if err != nil {
 		return nil, nil, err
 	}
-	stream, err = dataset.DecodeLabelStream(e.text(f), e.File, false, dataset.ReadOptions{})
+	stream, err = dataset.OpenLabels(dataset.Input{Name: e.File, Stream: e.text(f)}, dataset.ReadOptions{})
 	if err != nil {
 		f.Close()
 		return nil, nil, err

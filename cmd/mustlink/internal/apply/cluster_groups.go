@@ -243,7 +243,10 @@ func (c *clusterCommand) threshold(r *groupsReport, models []string) error {
 func (c *clusterCommand) read(ctx context.Context, one *column) (mustlink.Distinct, error) {
 	o := dataset.ReadOptions{Label: one.name, ID: c.data.ID, Header: c.data.Header,
 		MemoryLimit: int64(c.MemoryLimit), Extensions: session.Extensions()}
-	values, err := session.Await(ctx, func() ([]string, error) { return dataset.ReadLabels(c.data.Path, o) })
+	rows, err := session.Await(ctx, func() (dataset.LabelRows, error) {
+		return dataset.ReadLabels(dataset.Input{Name: c.data.Path}, o)
+	})
+	values := rows.Labels
 	if one.values = values; err != nil {
 		return mustlink.Distinct{}, err
 	}

@@ -128,8 +128,7 @@ func (d *distanceCommand) inMemory(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	pairs, err := source.ReadRows(ctx, d.Session, &d.pairs, d.pairs.Path, data, dataset.DecodePairs,
-		dataset.ReadPairs)
+	pairs, err := source.ReadRows(ctx, d.Session, &d.pairs, d.pairs.Path, data, dataset.ReadPairs)
 	if err != nil {
 		return 0, err
 	}
@@ -167,10 +166,11 @@ func openPairFile(ctx context.Context, s *session.Session, path string) (*pairFi
 
 // open begins to read the pairs.
 func (f *pairFile) open(c dataset.LinkContext) (*dataset.PairStream, error) {
-	if !f.held {
-		return dataset.OpenPairs(f.path, c)
+	in := dataset.Input{Name: f.name}
+	if f.held {
+		in.Stream, in.Gzip = bytes.NewReader(f.text), session.HasEnding(f.path, "gz")
 	}
-	return dataset.DecodePairStream(bytes.NewReader(f.text), f.name, session.HasEnding(f.path, "gz"), c)
+	return dataset.OpenPairs(in, c)
 }
 
 // gathered are the paired rows of a stream of points.

@@ -378,7 +378,7 @@ func (c *entitiesCommand) earlier(d *dataset.Data, p *entities.Params) (earlier 
 	if c.previous == "" {
 		return earlier, 0, nil
 	}
-	rows, err := dataset.ReadLabelRows(c.previous, dataset.ReadOptions{Label: "entity",
+	rows, err := dataset.ReadLabels(dataset.Input{Name: c.previous}, dataset.ReadOptions{Label: "entity",
 		MemoryLimit: int64(c.MemoryLimit), Extensions: session.Extensions()})
 	if err != nil {
 		return nil, 0, err

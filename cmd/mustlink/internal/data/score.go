@@ -167,17 +167,14 @@ func (c *scoreCommand) truthOptions() dataset.ReadOptions {
 func (c *scoreCommand) openLabels(ctx context.Context, path string,
 	o dataset.ReadOptions) (*dataset.LabelStream, error) {
 	return session.Await(ctx, func() (*dataset.LabelStream, error) {
-		if path == session.Stream {
-			return dataset.DecodeLabelStream(c.Stdin, "standard input", false, o)
-		}
-		return dataset.OpenLabels(path, o)
+		return dataset.OpenLabels(c.Input(path), o)
 	})
 }
 
 // next returns the next labels, none after the last ones.
 func (c *scoreCommand) next(ctx context.Context, from *dataset.LabelStream) (dataset.LabelRows, error) {
 	rows, err := session.Await(ctx, func() (dataset.LabelRows, error) {
-		return from.NextRows(source.LinesOfBlock(c.Session))
+		return from.Next(source.LinesOfBlock(c.Session))
 	})
 	if err == io.EOF {
 		err = nil
@@ -287,9 +284,6 @@ func scoreText(w io.Writer, r *score.Report) {
 func (c *scoreCommand) readLabels(ctx context.Context, path string,
 	o dataset.ReadOptions) (dataset.LabelRows, error) {
 	return session.Await(ctx, func() (dataset.LabelRows, error) {
-		if path == session.Stream {
-			return dataset.DecodeLabelRows(c.Stdin, "standard input", false, o)
-		}
-		return dataset.ReadLabelRows(path, o)
+		return dataset.ReadLabels(c.Input(path), o)
 	})
 }

@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -53,13 +52,12 @@ func (l *Links) NeedIDs(d *dataset.Data) error {
 
 // Read reads the links between the rows of d.
 func (l *Links) Read(ctx context.Context, s *session.Session, d *dataset.Data) (*links.Set, error) {
-	return ReadRows(ctx, s, l, l.Path, d, dataset.DecodeLinks, dataset.ReadLinks)
+	return ReadRows(ctx, s, l, l.Path, d, dataset.ReadLinks)
 }
 
 // ReadRows reads a file that refers to rows of d as links do.
 func ReadRows[T any](ctx context.Context, s *session.Session, l *Links, path string, d *dataset.Data,
-	decode func(r io.Reader, name string, gz bool, c dataset.LinkContext) (T, error),
-	read func(path string, c dataset.LinkContext) (T, error)) (T, error) {
+	read func(in dataset.Input, c dataset.LinkContext) (T, error)) (T, error) {
 	if err := l.NeedIDs(d); err != nil {
 		var none T
 		return none, err
@@ -70,12 +68,7 @@ func ReadRows[T any](ctx context.Context, s *session.Session, l *Links, path str
 			s.Warnf("%s: %s", path, doubt)
 		}
 	}
-	return session.Await(ctx, func() (T, error) {
-		if path == session.Stream {
-			return decode(s.Stdin, "standard input", false, c)
-		}
-		return read(path, c)
-	})
+	return session.Await(ctx, func() (T, error) { return read(s.Input(path), c) })
 }
 
 // Follow makes l name rows as a file does that is there already.

@@ -111,13 +111,13 @@ func (l *lessonFlags) flags(cmd *cobra.Command) {
 		"triplets", "i,j,k, row i nearer to row j than to row k",
 		func(m catalog.Method) bool {
 			return m.UsesTriplets
-		}, dataset.ReadTriplets, dataset.DecodeTriplets, "",
+		}, dataset.ReadTriplets, "",
 	}
 	l.quadruplets = comparisons[links.Quadruplet]{
 		"quadruplets", "i,j,k,l, rows i and j nearer to each other than rows k and l",
 		func(m catalog.Method) bool {
 			return m.UsesQuadruplets
-		}, dataset.ReadQuadruplets, dataset.DecodeQuadruplets, "",
+		}, dataset.ReadQuadruplets, "",
 	}
 	l.triplets.flag(cmd)
 	l.quadruplets.flag(cmd)
@@ -199,24 +199,20 @@ func (l *lessonFlags) readTargets(ctx context.Context, s *session.Session,
 		return nil, nil
 	}
 	return session.Await(ctx, func() ([]float64, error) {
-		switch l.targets {
-		case labelTargets:
+		if l.targets == labelTargets {
 			return d.LabelTargets()
-		case session.Stream:
-			return d.DecodeTargets(s.Stdin, "standard input", false, int64(s.MemoryLimit))
 		}
-		return d.ReadTargets(l.targets, int64(s.MemoryLimit))
+		return d.ReadTargets(s.Input(l.targets), int64(s.MemoryLimit))
 	})
 }
 
 // comparisons describe a file of comparisons of rows; it names rows as files of links do.
 type comparisons[T any] struct {
-	name   string // of the flag
-	means  string // columns of the file, and what they say
-	used   func(catalog.Method) bool
-	read   func(path string, c dataset.LinkContext) ([]T, error)
-	decode func(r io.Reader, name string, gz bool, c dataset.LinkContext) ([]T, error)
-	path   string
+	name  string // of the flag
+	means string // columns of the file, and what they say
+	used  func(catalog.Method) bool
+	read  func(in dataset.Input, c dataset.LinkContext) ([]T, error)
+	path  string
 }
 
 func (c *comparisons[T]) flag(cmd *cobra.Command) {
@@ -239,7 +235,7 @@ func (c *comparisons[T]) readFor(ctx context.Context, s *session.Session, by *so
 	if c.path == "" {
 		return nil, nil
 	}
-	return source.ReadRows(ctx, s, by, c.path, d, c.decode, c.read)
+	return source.ReadRows(ctx, s, by, c.path, d, c.read)
 }
 
 // searching is the flag of fit that searches among methods before it fits.

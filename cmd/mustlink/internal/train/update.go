@@ -233,8 +233,7 @@ func (u *updateCommand) addLinks(ctx context.Context, m *metric.Metric, path str
 func (u *updateCommand) chunklets(ctx context.Context, d *dataset.Data) ([]mustlink.Chunklet, error) {
 	var out []mustlink.Chunklet
 	if u.extend {
-		named, err := source.ReadRows(ctx, u.Session, &u.links, u.links.Path, d, dataset.DecodeChunklets,
-			dataset.ReadChunklets)
+		named, err := source.ReadRows(ctx, u.Session, &u.links, u.links.Path, d, dataset.ReadChunklets)
 		for _, c := range named {
 			out = append(out, mustlink.Chunklet{ID: chunkletID(c.Name), Rows: c.Rows})
 		}
