@@ -96,12 +96,12 @@ func Entities(ctx context.Context, t *Table, l *Links, o EntityOptions) (*Resolu
 	if err != nil {
 		return nil, err
 	}
-	r := &Resolution{}
-	between, err := c.model(ctx, l, r)
+	previous, err := c.keepPrevious(t.Rows())
 	if err != nil {
 		return nil, err
 	}
-	previous, err := c.keepPrevious(t.Rows())
+	r := &Resolution{}
+	between, err := c.model(ctx, l, r)
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +137,15 @@ func EntityQuestions(ctx context.Context, t *Table, l *Links, o EntityOptions,
 	if err != nil {
 		return nil, 0, err
 	}
-	part := c.links.Components()
+	part, apart := c.links.Components(), map[[2]int]bool{}
+	parts := func(i, j int) [2]int { return [2]int{min(part[i], part[j]), max(part[i], part[j])} }
+	for _, link := range c.links.Cannot() {
+		apart[parts(link.I, link.J)] = true
+	}
 	rng := rand.New(rand.NewPCG(o.Seed, 0x61736b))
 	for _, k := range rng.Perm(len(c.pairs)) {
 		i, j := int(c.pairs[k][0]), int(c.pairs[k][1])
-		if len(pairs) < count && part[i] != part[j] {
+		if len(pairs) < count && part[i] != part[j] && !apart[parts(i, j)] {
 			pairs = append(pairs, [2]int{i, j})
 		}
 	}
