@@ -257,7 +257,8 @@ func (o EntityOptions) candidates(ctx context.Context, t *Table, l *Links) (*can
 		err = &fault.ParamError{Param: "neighbors", Value: o.Neighbors,
 			Want: "a number >= 0, and 0 without a model"}
 	case !learned && len(o.Blocks) == 0:
-		err = &fault.ParamError{Param: "blocks", Value: "missing", Want: "keys that candidates share, or a model"}
+		err = &fault.ParamError{Param: "blocks", Value: "missing",
+			Want: "keys that candidates share, or a model"}
 	case o.Model == nil:
 		c.eng, err = shared()
 	default:

@@ -292,8 +292,8 @@ func mustlinkGroupsFind(e C.mustlink_engine, m C.mustlink_model, options *C.char
 	out *C.mustlink_groups, message *C.char) C.int {
 	return withColumns(e, m, columns, count, out == nil, message,
 		func(model *mustlink.Model, distinct []abi.Distinct, names []string) error {
-			groups, err := abi.FindGroups(model, text(options), pointsOf(points), linksOf(links), distinct, names,
-				controlOf(control))
+			groups, err := abi.FindGroups(model, text(options), pointsOf(points), linksOf(links), distinct,
+				names, controlOf(control))
 			if err == nil {
 				*out = C.mustlink_groups(handles.Put(groups))
 			}
@@ -308,8 +308,8 @@ func mustlinkEntitiesFind(e C.mustlink_engine, m C.mustlink_model, options *C.ch
 	message *C.char) C.int {
 	return withColumns(e, m, columns, count, out == nil, message,
 		func(model *mustlink.Model, distinct []abi.Distinct, names []string) error {
-			pairs, err := abi.FindEntities(model, text(options), pointsOf(points), pointsOf(texts), linksOf(links),
-				distinct, names, controlOf(control), unsafe.Pointer(label), unsafe.Pointer(probability))
+			pairs, err := abi.FindEntities(model, text(options), pointsOf(points), pointsOf(texts),
+				linksOf(links), distinct, names, controlOf(control), unsafe.Pointer(label), unsafe.Pointer(probability))
 			if err == nil {
 				*out = C.mustlink_pairs(handles.Put(pairs))
 			}

@@ -98,8 +98,8 @@ func FindEntities(m *mustlink.Model, options string, p, texts *Points, l *Links,
 			out.probability = append(out.probability, q.Probability)
 		}
 		out.Count = len(out.found)
-		out.Entities = &FoundEntities{len(r.Sizes), len(r.Candidates), r.Found, r.Pairs, r.Components, r.Exact,
-			r.Barred}
+		out.Entities = &FoundEntities{len(r.Sizes), len(r.Candidates), r.Found, r.Pairs, r.Components,
+			r.Exact, r.Barred}
 		if r.Doubt != "" {
 			out.Notices = append(out.Notices, r.Doubt+"; probabilities are lowered to that")
 		}

@@ -94,7 +94,8 @@ no probability is learned from them.`,
 	f.Repeated(&c.o.Blocks, "block", "`KEYS` that candidates share, such as zip,first-letter(name); repeatable")
 	f.Int(&c.o.Neighbors, "neighbors", 0, "candidates are the `K` nearest records of each record in the metric of "+
 		"MODEL (default without --block 10, or those above a probability of 0.1)", usage.Range(">= 1"))
-	f.Int(&c.o.MaxPairs, "max-pairs", usualPairs, "refuse to find more than `N` candidates", usage.Range(">= 1"))
+	f.Int(&c.o.MaxPairs, "max-pairs", usualPairs, "refuse to find more than `N` candidates",
+		usage.Range(">= 1"))
 	f.Repeated(&c.distinct, "distinct", "a `COLUMN` of which an entity has each value at most once; repeatable")
 	f.Int(&c.ask, "ask", 0, "write `N` candidates at random as PAIRS to answer", usage.Range(">= 1"),
 		usage.Excludes("previous"), usage.Excludes("doubtful"))
@@ -421,8 +422,8 @@ func (c *entitiesCommand) contradiction(err error, d *dataset.Data) error {
 	if _, is := errors.AsType[*fault.DataError](err); is { // of the links, as it does not name the data
 		return fault.InFile(err, session.NameOr(c.links.Path, d.Name))
 	}
-	return fault.InFile(usage.RenameParams(err, "key", "--block", "threshold", "the distance of the calibration"),
-		d.Name)
+	return fault.InFile(usage.RenameParams(err, "key", "--block", "threshold",
+		"the distance of the calibration"), d.Name)
 }
 
 // describe describes the entities.
