@@ -100,7 +100,9 @@ func TestEntities(t *testing.T) {
 	next = o
 	next.Model = mustlink.Unlearned(try(engine.New(engine.Options{Workers: 3})), nil, nil)
 	same := try(mustlink.Entities(ctx, table, known, next))
-	if !slices.Equal(same.Candidates, r.Candidates) || !slices.Equal(same.Probability, r.Probability) || !slices.Equal(same.Labels, r.Labels) {
+	if !slices.Equal(same.Candidates, r.Candidates) ||
+		!slices.Equal(same.Probability, r.Probability) ||
+		!slices.Equal(same.Labels, r.Labels) {
 		t.Error("the result depends on the number of workers")
 	}
 }

@@ -309,7 +309,8 @@ func mustlinkEntitiesFind(e C.mustlink_engine, m C.mustlink_model, options *C.ch
 	return withColumns(e, m, columns, count, out == nil, message,
 		func(model *mustlink.Model, distinct []abi.Distinct, names []string) error {
 			pairs, err := abi.FindEntities(model, text(options), pointsOf(points), pointsOf(texts),
-				linksOf(links), distinct, names, controlOf(control), unsafe.Pointer(label), unsafe.Pointer(probability))
+				linksOf(links), distinct, names, controlOf(control), unsafe.Pointer(label),
+				unsafe.Pointer(probability))
 			if err == nil {
 				*out = C.mustlink_pairs(handles.Put(pairs))
 			}
