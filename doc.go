@@ -7,7 +7,7 @@
 // pairs. [Fit] learns a [Model], which embeds rows ([Model.Embed]), compares them
 // ([Model.Distances], [Model.Gram]), finds neighbors ([Model.Neighbors]), clusters
 // ([Model.Cluster], [Model.Groups]) and classifies ([Model.Classify]). [Model.Save] writes it to a
-// file, [Load] reads it.
+// file, [Load] reads it. [Entities] joins records that are the same, also by texts.
 //
 //	table, err := mustlink.ReadTable("customers.csv")
 //	pairs, err := table.ReadLinks("links.csv")

@@ -234,6 +234,16 @@ int mustlink_groups_copy(mustlink_groups groups, int64_t *label, int64_t *child,
 
 int mustlink_groups_free(mustlink_groups groups) { CALL(mustlinkGroupsFree(groups, message())); }
 
+int mustlink_entities_find(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                           const mustlink_points *texts, const mustlink_links *links, const mustlink_distinct *columns,
+                           int64_t column_count, const mustlink_control *control, mustlink_pairs *doubtful, int64_t *label,
+                           double *probability)
+{
+	CALL(mustlinkEntitiesFind(engine, model, (char *)options, (mustlink_points *)points, (mustlink_points *)texts,
+	                          (mustlink_links *)links, (mustlink_distinct *)columns, column_count, (mustlink_control *)control,
+	                          doubtful, label, probability, message()));
+}
+
 int mustlink_classify(mustlink_engine engine, mustlink_model model, const mustlink_points *known, const int64_t *label,
                       const mustlink_points *fresh, int64_t k, const mustlink_control *control, int64_t *found)
 {

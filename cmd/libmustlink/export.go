@@ -290,9 +290,41 @@ func mustlinkPairsFree(p C.mustlink_pairs, message *C.char) C.int {
 func mustlinkGroupsFind(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points,
 	links *C.mustlink_links, columns *C.mustlink_distinct, count C.int64_t, control *C.mustlink_control,
 	out *C.mustlink_groups, message *C.char) C.int {
-	return with(e, message, func(eng *engine.Engine) error {
-		if err := checkOutput(out); err != nil {
+	return withColumns(e, m, columns, count, out == nil, message,
+		func(model *mustlink.Model, distinct []abi.Distinct, names []string) error {
+			groups, err := abi.FindGroups(model, text(options), pointsOf(points), linksOf(links), distinct,
+				names, controlOf(control))
+			if err == nil {
+				*out = C.mustlink_groups(handles.Put(groups))
+			}
 			return err
+		})
+}
+
+//export mustlinkEntitiesFind
+func mustlinkEntitiesFind(e C.mustlink_engine, m C.mustlink_model, options *C.char,
+	points, texts *C.mustlink_points, links *C.mustlink_links, columns *C.mustlink_distinct, count C.int64_t,
+	control *C.mustlink_control, out *C.mustlink_pairs, label *C.int64_t, probability *C.double,
+	message *C.char) C.int {
+	return withColumns(e, m, columns, count, out == nil, message,
+		func(model *mustlink.Model, distinct []abi.Distinct, names []string) error {
+			pairs, err := abi.FindEntities(model, text(options), pointsOf(points), pointsOf(texts),
+				linksOf(links), distinct, names, controlOf(control), unsafe.Pointer(label),
+				unsafe.Pointer(probability))
+			if err == nil {
+				*out = C.mustlink_pairs(handles.Put(pairs))
+			}
+			return err
+		})
+}
+
+// withColumns calls body with a model, that of the points as they are for 0, and distinct columns.
+func withColumns(e C.mustlink_engine, m C.mustlink_model, columns *C.mustlink_distinct, count C.int64_t,
+	noOutput bool, message *C.char,
+	body func(model *mustlink.Model, distinct []abi.Distinct, names []string) error) C.int {
+	return with(e, message, func(eng *engine.Engine) error {
+		if noOutput {
+			return checkOutput[int](nil)
 		}
 		model, err := mustlink.Unlearned(eng, nil, nil), error(nil)
 		if m != 0 {
@@ -304,12 +336,7 @@ func mustlinkGroupsFind(e C.mustlink_engine, m C.mustlink_model, options *C.char
 		if err != nil {
 			return err
 		}
-		groups, err := abi.FindGroups(model, text(options), pointsOf(points), linksOf(links), distinct, names,
-			controlOf(control))
-		if err == nil {
-			*out = C.mustlink_groups(handles.Put(groups))
-		}
-		return err
+		return body(model, distinct, names)
 	})
 }
 

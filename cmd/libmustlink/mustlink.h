@@ -307,6 +307,22 @@ MUSTLINK_API int mustlink_groups_info(mustlink_groups groups, char *buffer, int6
 MUSTLINK_API int mustlink_groups_copy(mustlink_groups groups, int64_t *label, int64_t *child, double *height, int64_t *forbidden);
 MUSTLINK_API int mustlink_groups_free(mustlink_groups groups);
 
+/* mustlink_entities_find joins the records that are one entity, as `mustlink entities` does, and writes
+ * the number of the entity of each record and its probability, which may be NULL. texts is a table with
+ * the columns of keys and texts, NULL for none; points are the records as the model takes them, NULL with
+ * model 0. links, NULL with the probabilities of a calibration, and columns of keys are kept exactly.
+ * Options: "blocks" (lists of keys that candidates share, such as "zip,first-letter(name)"), "neighbors"
+ * (0; candidates are so many nearest records too), "max_pairs" (0: 20 million candidates), "compare" (names
+ * of texts whose similarity the probability depends on), "decided" (lists of two rows and 1 or -1: links to
+ * keep, not to learn from), "previous" (earlier numbers of the records, -1 for new ones, which they keep),
+ * "next" (the first number of new entities), "doubts" (100), "seed" (1). doubtful becomes the candidates about
+ * which the entities are wrong most likely, with their probabilities, and mustlink_pairs_info has the member
+ * "entities". With "ask", they are so many candidates at random to ask people about, and label is not written. */
+MUSTLINK_API int mustlink_entities_find(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                           const mustlink_points *texts, const mustlink_links *links, const mustlink_distinct *columns,
+                           int64_t column_count, const mustlink_control *control, mustlink_pairs *doubtful, int64_t *label,
+                           double *probability);
+
 /* mustlink_classify writes the most frequent label among the k nearest known rows of each fresh row, as
  * `mustlink classify` does; of equally frequent ones that of the nearest. label has a number for each
  * known row, below 0 for rows without one, which do not vote. */

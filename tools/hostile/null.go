@@ -102,6 +102,8 @@ var sound = map[string]string{
 	"int64_t neighbors": "2", "int64_t *measured_neighbors": "&size", "int64_t k": "2",
 	"double recall": "0.9", "int64_t *neighbor": "drawn", "double *distance": "out",
 	"double *measured": "squared", "mustlink_groups_find const char *options": `"{\"count\": 2}"`,
+	"mustlink_entities_find const char *options": `"{\"neighbors\": 2, \"ask\": 2}"`,
+	"const mustlink_points *texts":               "&points", "mustlink_pairs *doubtful": "&made",
 	"mustlink_groups groups": "groups", "mustlink_groups *groups": "&made",
 	"const mustlink_distinct *columns": "&columns", "int64_t column_count": "1", "int64_t *label": "drawn",
 	"int64_t *child": "drawn", "double *height": "squared", "int64_t *forbidden": "drawn",

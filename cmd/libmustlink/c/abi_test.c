@@ -375,6 +375,26 @@ static void groups(void)
 	for (int i = 0; i + 1 < ROWS; i++)
 		CHECK(i == 3 || i == 4 || of[i] < 0 || of[i] != of[i + 1], "rows %d and %d are too near in a column", i, i + 1);
 	GIVES(MUSTLINK_OK, mustlink_groups_free(found), "");
+
+	/* entities: candidates with equal keys, and mistakes have a code */
+	const char *levels[] = {"ann", "bob"};
+	int32_t codes[] = {0, 1, 0, 1, 1, -1};
+	int64_t pair[8];
+	mustlink_column column = {.name = "name", .codes = codes, .levels = levels, .level_count = 2};
+	mustlink_points texts = {.kind = MUSTLINK_TABLE, .rows = ROWS, .columns = 1, .data = &column};
+	mustlink_pairs doubtful = 0;
+	const char *ask = "{\"blocks\": [\"name\"], \"ask\": 9}";
+	GIVES(MUSTLINK_OK, mustlink_entities_find(engine, 0, ask, NULL, &texts, NULL, NULL, 0, NULL, &doubtful, NULL, NULL), "");
+	GIVES(MUSTLINK_OK, mustlink_pairs_copy(doubtful, pair, NULL, NULL), "");
+	GIVES(MUSTLINK_OK, mustlink_pairs_info(doubtful, text, sizeof text, &size), "");
+	CHECK(strstr(text, "\"pairs\":4") && codes[pair[0]] == codes[pair[1]], "%s", text);
+	GIVES(MUSTLINK_OK, mustlink_pairs_free(doubtful), "");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_entities_find(engine, 0, "{}", NULL, &texts, NULL, NULL, 0, NULL, &doubtful, of, NULL), "blocks");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_entities_find(engine, 0, "{\"blocks\": [\"nam\"]}", NULL, &texts, NULL, NULL, 0, NULL, &doubtful, of, NULL), "name");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_entities_find(engine, 0, "{\"blocks\": [\"name\"], \"compare\": [\"name\"]}", NULL, &texts, NULL, NULL, 0, NULL, &doubtful, of, NULL), "links");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_entities_find(engine, 0, "{\"blocks\": [\"name\"]}", NULL, &texts, NULL, NULL, 0, NULL, &doubtful, NULL, NULL), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_entities_find(engine, 0, ask, NULL, NULL, NULL, NULL, 0, NULL, &doubtful, of, NULL), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_entities_find(engine, 0, ask, NULL, &texts, NULL, NULL, 0, NULL, NULL, of, NULL), "NULL");
 	free(x), free(at), free(keys), free(of);
 }
 

@@ -24,6 +24,7 @@ type Pairs struct {
 	Calibrated *calibration.Threshold `json:"calibrated"` // null without a calibration
 	Classes    int                    `json:"classes"`    // of a suggestion, that are apart so far
 	Notices    []string               `json:"notices"`
+	Entities   *FoundEntities         `json:"entities,omitempty"` // of mustlink_entities_find
 
 	found       []mustlink.Pair // of a suggestion without distances
 	probability []float64       // nil without a calibration

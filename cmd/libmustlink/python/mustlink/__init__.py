@@ -20,6 +20,7 @@ True
 
 from . import _estimators, plot  # noqa: F401
 from ._base import MetricLearner
+from ._entities import FoundEntities, entities, entity_questions
 from ._estimators import *  # noqa: F403
 from ._groups import ConstrainedAgglomerative, FoundGroups
 from ._label import label
@@ -36,6 +37,7 @@ __all__ = [
     "Canceled",
     "ConstrainedAgglomerative",
     "ConvergenceWarning",
+    "FoundEntities",
     "FoundGroups",
     "FoundPairs",
     "Links",
@@ -46,6 +48,8 @@ __all__ = [
     "Notice",
     "Report",
     "__version__",
+    "entities",
+    "entity_questions",
     "info",
     "label",
     "load",

@@ -94,6 +94,17 @@ def _cells(column: Any, name: Any) -> Cells:
     return Cells(codes=codes, levels=levels)
 
 
+def text_cells(column: Any, name: Any) -> Cells:
+    """Return a column as texts, also where it has numbers: 13601, not 13601.0."""
+    cells = _cells(column, name)
+    if cells.numbers is None:
+        return cells
+    values, codes = np.unique(cells.numbers, return_inverse=True)
+    missing = np.isnan(values)  # the last ones
+    texts = [np.format_float_positional(v, trim="-") for v in values[~missing]]
+    return Cells(codes=np.where(missing[codes], -1, codes).astype(np.int32), levels=texts)
+
+
 def exact_column(column: Any, name: Any) -> None:
     """Refuse a whole number of a column that float64 does not have."""
     if column.dtype.kind in "iu":
@@ -184,4 +195,4 @@ class Columns:
         return raw
 
 
-__all__: Sequence[str] = ["Cells", "Columns", "cells_of", "frame_of", "is_plain"]
+__all__: Sequence[str] = ["Cells", "Columns", "cells_of", "frame_of", "is_plain", "text_cells"]

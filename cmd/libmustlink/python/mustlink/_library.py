@@ -155,6 +155,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "groups_info": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
     "groups_copy": [_HANDLE, c_void_p, c_void_p, c_void_p, c_void_p],
     "groups_free": [_HANDLE],
+    "entities_find": [_HANDLE, _HANDLE, c_char_p, _POINTS, _POINTS, _LINKS, POINTER(Distinct), c_int64, _CONTROL, POINTER(_HANDLE), c_void_p, c_void_p],
     "classify": [_HANDLE, _HANDLE, _POINTS, c_void_p, _POINTS, c_int64, _CONTROL, c_void_p],
     "model_info": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
     "remarks": [_HANDLE, _POINTS, c_void_p, c_int64, POINTER(c_int64)],

@@ -20,7 +20,7 @@ TUTORIAL = pathlib.Path(__file__).parents[4] / "docs/python.md"
 class Examples(unittest.TestCase):
     def test_docstrings(self):
         count = 0
-        for name in ("mustlink", "mustlink._links", "mustlink._model", "mustlink._estimators"):
+        for name in ("mustlink", "mustlink._entities", "mustlink._links", "mustlink._model", "mustlink._estimators"):
             with self.subTest(name), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 result = doctest.testmod(importlib.import_module(name))

@@ -2,17 +2,18 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/blocking"
 	"github.com/mustlink/mustlink/algorithms/cluster"
-	"github.com/mustlink/mustlink/algorithms/entities"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -26,12 +27,13 @@ import (
 
 type entitiesCommand struct {
 	*session.Session
-	data    source.Data
-	links   source.Links
-	decided source.Links
-	candidates
+	data     source.Data
+	links    source.Links
+	decided  source.Links
+	o        mustlink.EntityOptions
+	names    []string      // of columns of texts
+	texts    *points.Mixed // these columns
 	distinct []string
-	seed     uint64
 	ask      int
 	previous string
 	doubtful string
@@ -88,11 +90,12 @@ no probability is learned from them.`,
 	c.links.Flags(cmd)
 	f.String(&c.decided.Path, "decided", "", "more `LINKS` to keep, from which no probability is learned, such as "+
 		"answers about doubtful pairs")
-	f.Strings(&c.compare, "compare", "`COLUMNS` of texts whose similarity the probability depends on")
-	f.Repeated(&c.blocks, "block", "`KEYS` that candidates share, such as zip,first-letter(name); repeatable")
-	f.Int(&c.neighbors, "neighbors", 0, "candidates are the `K` nearest records of each record in the metric of "+
+	f.Strings(&c.o.Compare, "compare", "`COLUMNS` of texts whose similarity the probability depends on")
+	f.Repeated(&c.o.Blocks, "block", "`KEYS` that candidates share, such as zip,first-letter(name); repeatable")
+	f.Int(&c.o.Neighbors, "neighbors", 0, "candidates are the `K` nearest records of each record in the metric of "+
 		"MODEL (default without --block 10, or those above a probability of 0.1)", usage.Range(">= 1"))
-	f.Int(&c.most, "max-pairs", usualPairs, "refuse to find more than `N` candidates", usage.Range(">= 1"))
+	f.Int(&c.o.MaxPairs, "max-pairs", usualPairs, "refuse to find more than `N` candidates",
+		usage.Range(">= 1"))
 	f.Repeated(&c.distinct, "distinct", "a `COLUMN` of which an entity has each value at most once; repeatable")
 	f.Int(&c.ask, "ask", 0, "write `N` candidates at random as PAIRS to answer", usage.Range(">= 1"),
 		usage.Excludes("previous"), usage.Excludes("doubtful"))
@@ -100,7 +103,7 @@ no probability is learned from them.`,
 	f.String(&c.doubtful, "doubtful", "", "the file of doubtful `PAIRS` to write")
 	f.Int(&c.doubts, "doubts", 100, "number of pairs in the file of --doubtful", usage.Range(">= 1"),
 		usage.Needs("doubtful"))
-	f.Seed(&c.seed)
+	f.Seed(&c.o.Seed)
 	f.String(&c.out, "output,o", "", "the file of `ENTITIES` to write; - for standard output")
 	f.Required("input", "output")
 	return cmd
@@ -110,16 +113,16 @@ no probability is learned from them.`,
 func (c *entitiesCommand) check(check *session.Checks, args []string) {
 	model := len(args) > 0
 	check.Do(c.parse)
-	check.Refuse(!model && c.neighbors > 0, "--neighbors is given without MODEL: want a model, or --block alone")
-	check.Refuse(!model && len(c.blocks) == 0, "--block is missing: want keys that candidates share, or a MODEL")
-	check.Refuse(!model && len(c.compare) == 0 && c.ask == 0,
+	check.Refuse(!model && c.o.Neighbors > 0, "--neighbors is given without MODEL: want a model, or --block alone")
+	check.Refuse(!model && len(c.o.Blocks) == 0, "--block is missing: want keys that candidates share, or a MODEL")
+	check.Refuse(!model && len(c.o.Compare) == 0 && c.ask == 0,
 		"--compare is missing: want columns whose similarity the probability depends on, or a MODEL")
-	check.Refuse(len(c.compare) > 0 && c.links.Path == "" && c.ask == 0,
+	check.Refuse(len(c.o.Compare) > 0 && c.links.Path == "" && c.ask == 0,
 		"--compare is given without links: want -c LINKS, which the pair model learns from")
 	check.Models(args)
 	c.data.Check(check)
 	c.data.LabelOptional = model
-	check.Refuse(len(c.names()) > 0 && !source.CanReadTwice(c.data.Path),
+	check.Refuse(len(c.names) > 0 && !source.CanReadTwice(c.data.Path),
 		"--compare, --block and --distinct read the rows twice, but standard input can be read only once: want a file")
 	c.links.Check(check)
 	c.decided.Flag = "--decided"
@@ -129,36 +132,41 @@ func (c *entitiesCommand) check(check *session.Checks, args []string) {
 	check.Output("-o, --output", c.out)
 }
 
-// names returns the columns that are read as texts.
-func (c *entitiesCommand) names() []string {
-	names := slices.Concat(c.compare, c.distinct)
-	for _, rule := range c.rules {
+// parse finds the names of columns that are read as texts.
+func (c *entitiesCommand) parse() error {
+	c.names = slices.Concat(c.o.Compare, c.distinct)
+	for _, text := range c.o.Blocks {
+		rule, err := blocking.Parse(text)
+		if err != nil {
+			return usage.RenameParams(err, "key", "--block")
+		}
 		for _, key := range rule {
-			names = append(names, key.Column)
+			c.names = append(c.names, key.Column)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	slices.Sort(c.names)
+	c.names = slices.Compact(c.names)
+	return nil
 }
 
 // entitiesReport is the result of `mustlink entities`.
 type entitiesReport struct {
-	Records    int           `json:"records"`
-	Entities   int           `json:"entities"`
-	Single     int           `json:"single"` // entities of one record
-	Largest    []int         `json:"largest"`
-	Candidates int           `json:"candidates"`
-	Found      *foundLinks   `json:"found,omitempty"` // must-links that are candidates
-	Pairs      *pairsModel   `json:"pair_model,omitempty"`
-	Components int           `json:"components"`
-	Exact      int           `json:"exact"`
-	Barred     int           `json:"barred"` // merges that links and columns forbade
-	Kept       int           `json:"kept,omitempty"`
-	Joined     int           `json:"joined,omitempty"` // earlier entities that are now part of another
-	Doubtful   int           `json:"doubtful,omitempty"`
-	Scores     *score.Report `json:"scores,omitempty"`
-	Output     string        `json:"output"`
-	Warnings   []string      `json:"warnings"`
+	Records    int                 `json:"records"`
+	Entities   int                 `json:"entities"`
+	Single     int                 `json:"single"` // entities of one record
+	Largest    []int               `json:"largest"`
+	Candidates int                 `json:"candidates"`
+	Found      *foundLinks         `json:"found,omitempty"` // must-links that are candidates
+	Pairs      *mustlink.PairModel `json:"pair_model,omitempty"`
+	Components int                 `json:"components"`
+	Exact      int                 `json:"exact"`
+	Barred     int                 `json:"barred"` // merges that links and columns forbade
+	Kept       int                 `json:"kept,omitempty"`
+	Joined     int                 `json:"joined,omitempty"` // earlier entities that are now part of another
+	Doubtful   int                 `json:"doubtful,omitempty"`
+	Scores     *score.Report       `json:"scores,omitempty"`
+	Output     string              `json:"output"`
+	Warnings   []string            `json:"warnings"`
 }
 
 // foundLinks counts the must-links that are candidates.
@@ -198,9 +206,7 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	n := d.Points.Len()
-	p := entities.Params{}
-	if p.Distinct, err = c.distinctKeys(); err != nil {
+	if err := c.distinctKeys(); err != nil {
 		return err
 	}
 	known, err := c.readLinks(ctx, &c.links, d)
@@ -208,61 +214,46 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	c.decided.By = c.links.By
-	decided, err := c.readLinks(ctx, &c.decided, d)
-	if err != nil {
+	if c.o.Decided, err = c.readLinks(ctx, &c.decided, d); err != nil {
 		return err
 	}
-	if p.Links, err = links.Union(known, decided); err != nil {
+	all, err := links.Union(known, c.o.Decided)
+	if err != nil {
 		return fault.InFile(err, c.given())
 	}
-	if m.Learned() {
-		if c.y, err = m.Coordinates(ctx, d); err != nil {
-			return err
-		}
-	}
-	if err := c.find(ctx, m, n); err != nil {
-		return fault.InFile(err, d.Name)
-	}
+	c.o.Model = m.Model
 	if c.ask > 0 {
-		return c.writeQuestions(p.Links, c.links.Names(d))
+		return c.writeQuestions(ctx, d, all)
 	}
-	r := &entitiesReport{Records: n, Candidates: len(c.pairs), Output: c.out}
-	probability, err := c.model(ctx, m, known, c.links.Path != "", r, c.seed)
-	if err != nil {
-		return fault.InFile(err, session.NameOr(c.links.Path, d.Name))
+	r := &entitiesReport{Records: d.Points.Len(), Output: c.out}
+	if len(known.Must()) > 0 {
+		r.Found = &foundLinks{Must: len(known.Must())}
 	}
-	p.Between = probability
-	all := p // with the earlier entities
-	earlier, next, err := c.earlier(d, &all)
-	if err != nil {
-		return err
-	}
-	pairs := make([]entities.Pair, len(c.pairs))
-	if err := m.Eng.For(ctx, len(pairs), 1024, func(lo, hi int) error {
-		for k := lo; k < hi; k++ {
-			i, j := c.pairs[k][0], c.pairs[k][1]
-			pairs[k] = entities.Pair{I: i, J: j, Probability: probability(int(i), int(j))}
+	if c.links.Path == "" {
+		known = nil
+		if len(c.o.Compare) == 0 && m.Calibration() == nil {
+			return fault.Data(d.Name, "the model is not calibrated: want a model of mustlink calibrate, or -c LINKS, "+
+				"from which the probability of a distance is learned")
 		}
-		return nil
-	}); err != nil {
+	}
+	if err := c.earlier(d, all); err != nil {
 		return err
 	}
-	e, err := entities.Resolve(ctx, m.Eng, n, pairs, all)
+	e, err := mustlink.Entities(ctx, mustlink.FromData(d), known, c.o)
 	if err != nil {
-		return c.contradiction(err)
+		return c.contradiction(err, d)
 	}
-	if len(e.Sizes) == 1 && n > 2 {
-		return fault.Data(d.Name, "all %d records would be one entity: want keys that fewer records share, surer "+
-			"links, or --distinct", n)
+	if e.Doubt != "" {
+		c.Warnf("%s; probabilities are lowered to that (want --share of all pairs, or 'mustlink calibrate --near')",
+			e.Doubt)
 	}
 	if e.Divided > 0 {
 		c.Warnf("%s: %s above 1/2 are left out, as they connect more than 1000 records: want surer links, or "+
 			"--distinct", d.Name, fault.Count(e.Divided, "pair"))
 	}
-	labels := entities.Keep(e.Labels, earlier, next)
-	r.describe(e, labels, earlier)
-	r.Scores = scored(d.Labels, numbers(labels))
-	if err := c.write(e, labels, d, pairs, r); err != nil {
+	r.describe(e, c.o.Previous)
+	r.Scores = scored(d.Labels, numbers(e.Numbers))
+	if err := c.write(e, d, r); err != nil {
 		return err
 	}
 	r.Warnings = c.Warnings()
@@ -285,9 +276,9 @@ func scored(truth, labels []string) *score.Report {
 
 // read reads the records for the model, and the columns of texts; without a model only these.
 func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric) (d *dataset.Data, err error) {
-	names, texts, records := c.names(), c.data, c.data
-	if len(names) > 0 {
-		texts.Keep, texts.Drop, texts.Text, texts.Mixed = names, nil, names, true
+	texts, records := c.data, c.data
+	if len(c.names) > 0 {
+		texts.Keep, texts.Drop, texts.Text, texts.Mixed = c.names, nil, c.names, true
 		if d, err = texts.Read(ctx, c.Session); err != nil {
 			return nil, usage.RenameParams(err, "--keep", "--compare, --block or --distinct")
 		}
@@ -295,11 +286,12 @@ func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric) (d *datase
 		if c.texts, ok = d.Points.(*points.Mixed); !ok {
 			return nil, fault.Data(d.Name, "it has no columns of texts for --compare, --block or --distinct")
 		}
+		c.o.Texts = mustlink.FromData(d)
 	}
 	if !m.Learned() {
 		return d, nil
 	}
-	for _, name := range names {
+	for _, name := range c.names {
 		if !slices.Contains(m.Record().Features, name) {
 			records.Drop = append(slices.Clip(records.Drop), name)
 		}
@@ -307,23 +299,23 @@ func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric) (d *datase
 	return m.Read(ctx, &records)
 }
 
-// distinctKeys returns the columns of --distinct.
-func (c *entitiesCommand) distinctKeys() (out []cluster.Distinct, err error) {
+// distinctKeys finds the columns of --distinct.
+func (c *entitiesCommand) distinctKeys() error {
 	for _, name := range c.distinct {
-		column, err := c.text(name)
+		d, err := c.o.Texts.Distinct(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		d, empty := cluster.Distinct{Name: name, Keys: make([]int, len(column.Codes))}, 0
-		for i, code := range column.Codes {
-			if d.Keys[i] = int(code); code < 0 {
+		empty := 0
+		for _, key := range d.Keys {
+			if key < 0 {
 				empty++
 			}
 		}
 		warnEmpty(c.Session, c.data.Path, name, "--distinct", empty, "these records may be in any entity")
-		out = append(out, d)
+		c.o.Distinct = append(c.o.Distinct, d)
 	}
-	return out, nil
+	return nil
 }
 
 // readLinks reads a file of links, none if there is no file.
@@ -340,20 +332,15 @@ func (c *entitiesCommand) readLinks(ctx context.Context, l *source.Links,
 }
 
 // writeQuestions writes candidates at random, without those that links settle.
-func (c *entitiesCommand) writeQuestions(known *links.Set, ids []string) error {
-	part := known.Components()
-	rng := rand.New(rand.NewPCG(c.seed, 0x61736b))
-	var pairs [][2]int
-	for _, k := range rng.Perm(len(c.pairs)) {
-		i, j := int(c.pairs[k][0]), int(c.pairs[k][1])
-		if len(pairs) < c.ask && part[i] != part[j] {
-			pairs = append(pairs, [2]int{i, j})
-		}
+func (c *entitiesCommand) writeQuestions(ctx context.Context, d *dataset.Data, known *links.Set) error {
+	pairs, candidates, err := mustlink.EntityQuestions(ctx, mustlink.FromData(d), known, c.o, c.ask)
+	if err != nil {
+		return c.contradiction(err, d)
 	}
-	if err := dataset.WritePairs(c.out, pairs, ids, c.WritingText()); err != nil {
+	if err := dataset.WritePairs(c.out, pairs, c.links.Names(d), c.WritingText()); err != nil {
 		return err
 	}
-	r := &questionsReport{len(pairs), len(c.pairs), c.out, c.Warnings()}
+	r := &questionsReport{len(pairs), candidates, c.out, c.Warnings()}
 	return c.Summarize(c.out, r, r.text)
 }
 
@@ -370,57 +357,43 @@ func (r *questionsReport) text(w io.Writer) {
 		fault.Count(r.Candidates, "candidate"))
 }
 
-// earlier reads the entities of an earlier run, adds them to the must-links, and returns the number
-// of each record, -1 for a new one, and the first number that was not used.
-func (c *entitiesCommand) earlier(d *dataset.Data, p *entities.Params) (earlier []int, next int, err error) {
-	n := d.Points.Len()
-	earlier = slices.Repeat([]int{-1}, n)
+// earlier reads the entities of an earlier run: the number of each record, -1 for a new one, and
+// the first number that was not used.
+func (c *entitiesCommand) earlier(d *dataset.Data, known *links.Set) error {
 	if c.previous == "" {
-		return earlier, 0, nil
+		return nil
 	}
 	rows, err := dataset.ReadLabels(dataset.Input{Name: c.previous}, dataset.ReadOptions{Label: "entity",
 		MemoryLimit: int64(c.MemoryLimit), Extensions: session.Extensions()})
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
 	if rows.IDs == nil || d.IDs == nil {
-		return nil, 0, fault.Data(c.previous, "--previous follows records by id: want a column id here and in %s",
-			d.Name)
+		return fault.Data(c.previous, "--previous follows records by id: want a column id here and in %s", d.Name)
 	}
-	row := make(map[string]int, n)
+	row := make(map[string]int, len(d.IDs))
 	for i, id := range d.IDs {
 		row[id] = i
 	}
-	first, must := map[int]int{}, []links.Link(nil)
+	c.o.Previous = slices.Repeat([]int{-1}, len(d.IDs))
 	for k, label := range rows.Labels {
 		number, err := strconv.Atoi(label)
 		if err != nil || number < 0 {
-			return nil, 0, &fault.DataError{File: c.previous, Row: k, Column: "entity",
+			return &fault.DataError{File: c.previous, Row: k, Column: "entity",
 				Err: fmt.Errorf("the entity is %q: want a number, as mustlink entities writes it", label)}
 		}
-		next = max(next, number+1)
-		i, there := row[rows.IDs[k]]
-		if !there {
-			continue
-		}
-		earlier[i] = number
-		if j, more := first[number]; more {
-			must = append(must, links.NewLink(j, i, links.Must))
-		} else {
-			first[number] = i
+		c.o.Next = max(c.o.Next, number+1)
+		if i, there := row[rows.IDs[k]]; there {
+			c.o.Previous[i] = number
 		}
 	}
-	for _, l := range p.Links.Cannot() {
-		if a := earlier[l.I]; a >= 0 && a == earlier[l.J] {
-			return nil, 0, fault.Data(c.previous, "entity %d has %q and %q, but the cannot-link of line %d of the links "+
+	for _, l := range known.Cannot() {
+		if a := c.o.Previous[l.I]; a >= 0 && a == c.o.Previous[l.J] {
+			return fault.Data(c.previous, "entity %d has %q and %q, but the cannot-link of line %d of the links "+
 				"separates them: want another entity for one of them, or no --previous", a, d.IDs[l.I], d.IDs[l.J], l.Line)
 		}
 	}
-	add, err := links.New(n, must)
-	if err == nil {
-		p.Links, err = links.Union(p.Links, add)
-	}
-	return earlier, next, err
+	return nil
 }
 
 // given names the files of links and earlier entities.
@@ -431,23 +404,32 @@ func (c *entitiesCommand) given() string {
 	return strings.Join(files, " and ")
 }
 
-// contradiction names the files of links and columns that contradict each other.
-func (c *entitiesCommand) contradiction(err error) error {
-	return contradicted(err, c.given(), c.data.Path, func(e *cluster.DistinctError) (alike, flag string) {
-		column, _ := c.text(e.Column)
+// contradiction names the files of links and columns that contradict each other, and the files and
+// flags of other mistakes.
+func (c *entitiesCommand) contradiction(err error, d *dataset.Data) error {
+	if _, is := errors.AsType[*fault.DataError](err); is { // of the links, as it does not name the data
+		return fault.InFile(err, session.NameOr(c.links.Path, d.Name))
+	}
+	err = usage.RenameParams(err, "key", "--block", "threshold", "the distance of the calibration")
+	return contradicted(err, c.given(), d.Name, func(e *cluster.DistinctError) (alike, flag string) {
+		column := c.texts.Columns[slices.Index(c.texts.Names(), e.Column)]
 		return fmt.Sprintf("the same value %q", column.Levels[column.Codes[e.Conflict.Link.I]]), "--distinct"
 	})
 }
 
 // describe describes the entities.
-func (r *entitiesReport) describe(e *entities.Entities, labels, earlier []int) {
+func (r *entitiesReport) describe(e *mustlink.Resolution, earlier []int) {
 	r.Entities, r.Components, r.Exact, r.Barred = len(e.Sizes), e.Components, e.Exact, e.Barred
+	r.Candidates, r.Pairs = len(e.Candidates), e.Pairs
+	if r.Found != nil {
+		r.Found.Candidates = e.Found
+	}
 	r.Largest, r.Single, _ = largest(e.Sizes)
 	kept, before := map[int]bool{}, map[int]bool{}
 	for i, v := range earlier {
 		if v >= 0 {
 			before[v] = true
-			if labels[i] == v {
+			if e.Numbers[i] == v {
 				kept[v] = true
 			}
 		}
@@ -456,10 +438,9 @@ func (r *entitiesReport) describe(e *entities.Entities, labels, earlier []int) {
 }
 
 // write writes the entities and the doubtful pairs.
-func (c *entitiesCommand) write(e *entities.Entities, labels []int, d *dataset.Data, pairs []entities.Pair,
-	r *entitiesReport) error {
+func (c *entitiesCommand) write(e *mustlink.Resolution, d *dataset.Data, r *entitiesReport) error {
 	if c.doubtful != "" {
-		doubts := e.Doubtful(pairs, c.doubts)
+		doubts := e.Doubtful(e.Candidates, c.doubts)
 		r.Doubtful = len(doubts)
 		numbers := make([]float64, 2)
 		if err := dataset.WriteMeasuredPairs(c.doubtful, len(doubts), []string{"probability", "together"},
@@ -477,7 +458,7 @@ func (c *entitiesCommand) write(e *entities.Entities, labels []int, d *dataset.D
 	record := make([]string, 3)
 	return dataset.WriteTable(c.out, []string{"id", "entity", "probability"},
 		func(yield func([]string, error) bool) {
-			for i, label := range labels {
+			for i, label := range e.Numbers {
 				record[0] = strconv.Itoa(i)
 				if d.IDs != nil {
 					record[0] = d.IDs[i]
