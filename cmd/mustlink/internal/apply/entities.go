@@ -31,6 +31,8 @@ type entitiesCommand struct {
 	links   source.Links
 	decided source.Links
 	candidates
+	two      string
+	oneTo    string
 	distinct []string
 	seed     uint64
 	ask      int
@@ -43,7 +45,7 @@ type entitiesCommand struct {
 func newEntities(s *session.Session) *cobra.Command {
 	c := &entitiesCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:        "entities [MODEL] -i DATA [-c LINKS] [--compare A,B] [--block KEYS] -o ENTITIES",
+		Use:        "entities [MODEL] -i DATA [--two DATA] [-c LINKS] [--compare A,B] [--block KEYS] -o ENTITIES",
 		SuggestFor: []string{"resolve", "merge"},
 		Short:      "join the records of one person, or of any entity",
 		Long: `Join the records of DATA that are the same entity. ENTITIES is a CSV with the columns id (or the
@@ -71,6 +73,10 @@ the source; an empty cell may be in any. The probability of a record is the mean
 pairs with the rest of its entity; for a record alone, 1 less the largest one of a pair that may
 join it.
 
+--two names a second file with the same columns. Links join a record of -i and one of this file, or
+with --one-to many several of these, which may be duplicates. Both have ids, which differ, and ENTITIES
+has a column file.
+
 With --previous, the ENTITIES of an earlier run, records that were one entity stay one, with its
 number. An entity of several keeps the number of most of its records, and numbers are not used
 again. --doubtful writes the candidates about which the entities are wrong most likely, as PAIRS to
@@ -94,6 +100,9 @@ no probability is learned from them.`,
 	f.Int(&c.neighbors, "neighbors", 0, "candidates are the `K` nearest records of each record in the metric of "+
 		"MODEL (default without --block 10, or those above a probability of 0.1)", usage.Range(">= 1"))
 	f.Int(&c.most, "max-pairs", usualPairs, "refuse to find more than `N` candidates", usage.Range(">= 1"))
+	f.String(&c.two, "two", "", "a second file of `DATA`, of which a record is linked to one of -i")
+	f.String(&c.oneTo, "one-to", "one", "how many records of --two are linked to a record of -i: `one|many`",
+		usage.Complete("one", "many"), usage.Needs("two"))
 	f.Repeated(&c.distinct, "distinct", "a `COLUMN` of which an entity has each value at most once; repeatable")
 	f.Int(&c.ask, "ask", 0, "write `N` candidates at random as PAIRS to answer", usage.Range(">= 1"),
 		usage.Excludes("previous"), usage.Excludes("doubtful"))
@@ -122,6 +131,10 @@ func (c *entitiesCommand) check(check *session.Checks, args []string) {
 	c.data.LabelOptional = model
 	check.Refuse(len(c.names()) > 0 && !source.CanReadTwice(c.data.Path),
 		"--compare, --block and --distinct read the rows twice, but standard input can be read only once: want a file")
+	check.File("--two", c.two, "")
+	check.OneOf("--one-to", c.oneTo, []string{"one", "many"})
+	check.Refuse(c.two != "" && c.data.Labels != "",
+		"--labels and --two are given together: want the labels in both files, as a column")
 	c.links.Check(check)
 	c.decided.Flag = "--decided"
 	c.decided.Check(check)
@@ -195,7 +208,10 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.read(ctx, m)
+	d, err := c.read(ctx, m, c.data.Path)
+	if err == nil && c.two != "" {
+		err = c.readSecond(ctx, m, d)
+	}
 	if err != nil {
 		return err
 	}
@@ -215,11 +231,6 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 	}
 	if p.Links, err = links.Union(known, decided); err != nil {
 		return fault.InFile(err, c.given())
-	}
-	if m.Learned() {
-		if c.y, err = m.Coordinates(ctx, d); err != nil {
-			return err
-		}
 	}
 	if err := c.find(ctx, m, n); err != nil {
 		return fault.InFile(err, d.Name)
@@ -284,9 +295,11 @@ func scored(truth, labels []string) *score.Report {
 	return r
 }
 
-// read reads the records for the model, and the columns of texts; without a model only these.
-func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric) (d *dataset.Data, err error) {
+// read reads the records of a file for the model, and the columns of texts; without a model only
+// these.
+func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric, path string) (d *dataset.Data, err error) {
 	names, texts, records := c.names(), c.data, c.data
+	texts.Path, records.Path = path, path
 	if len(names) > 0 {
 		texts.Keep, texts.Drop, texts.Text, texts.Mixed = names, nil, names, true
 		if d, err = texts.Read(ctx, c.Session); err != nil {
@@ -305,11 +318,90 @@ func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric) (d *datase
 			records.Drop = append(slices.Clip(records.Drop), name)
 		}
 	}
-	return m.Read(ctx, &records)
+	if d, err = m.Read(ctx, &records); err == nil {
+		c.y, err = m.Coordinates(ctx, d)
+	}
+	return d, err
 }
 
-// distinctKeys returns the columns of --distinct.
+// readSecond adds the records of --two to those of d, whose points are then the columns of texts.
+func (c *entitiesCommand) readSecond(ctx context.Context, m *metric.Metric, d *dataset.Data) error {
+	texts, y, first := c.texts, c.y, map[string]bool{}
+	other, err := c.read(ctx, m, c.two)
+	if err != nil {
+		return err
+	}
+	for _, of := range []*dataset.Data{d, other} {
+		if of.IDs == nil {
+			return fault.Data(of.Name, "--two names records by id: want a column id")
+		}
+	}
+	for _, id := range d.IDs {
+		first[id] = true
+	}
+	for row, id := range other.IDs {
+		if first[id] {
+			return &fault.DataError{File: c.two, Row: row, Column: "id", Err: fmt.Errorf(
+				"the id is %q, as that of a record of %s: want other ids, by which links name records", id, d.Name)}
+		}
+	}
+	c.second = len(d.IDs)
+	d.IDs, d.Labels = slices.Concat(d.IDs, other.IDs), slices.Concat(d.Labels, other.Labels)
+	if len(d.Labels) != len(d.IDs) { // a file has none
+		d.Labels = nil
+	}
+	if y.Cols > 0 {
+		both := m.Eng.NewMatrix(len(d.IDs), y.Cols)
+		for i := range both.Rows {
+			if i < c.second {
+				copy(both.Row(i), y.Row(i))
+			} else {
+				copy(both.Row(i), c.y.Row(i-c.second))
+			}
+		}
+		c.y = both
+	}
+	all := &points.Mixed{N: len(d.IDs)}
+	if texts != nil {
+		for _, column := range texts.Columns {
+			more, _ := c.text(column.Name) // which the reader would have missed
+			all.Columns = append(all.Columns, appended(column, more))
+		}
+	}
+	c.texts, d.Points = all, all
+	return nil
+}
+
+// appended returns a column of texts with those of another one below.
+func appended(column points.Column, more *points.Column) points.Column {
+	code := map[string]int32{}
+	for k, text := range column.Levels {
+		code[text] = int32(k)
+	}
+	column.Codes, column.Levels = slices.Clip(column.Codes), slices.Clip(column.Levels)
+	for _, level := range more.Codes {
+		if level >= 0 {
+			text := more.Levels[level]
+			if _, known := code[text]; !known {
+				code[text] = int32(len(column.Levels))
+				column.Levels = append(column.Levels, text)
+			}
+			level = code[text]
+		}
+		column.Codes = append(column.Codes, level)
+	}
+	return column
+}
+
+// distinctKeys returns the columns of --distinct, and the files of which an entity has one record.
 func (c *entitiesCommand) distinctKeys() (out []cluster.Distinct, err error) {
+	if c.second > 0 {
+		c.files = make([]int, c.texts.N)
+		for i := range c.files[c.second:] {
+			c.files[c.second+i] = map[string]int{"one": 1, "many": -1}[c.oneTo]
+		}
+		out = append(out, cluster.Distinct{Keys: c.files})
+	}
 	for _, name := range c.distinct {
 		column, err := c.text(name)
 		if err != nil {
@@ -439,6 +531,11 @@ func (c *entitiesCommand) given() string {
 func (c *entitiesCommand) contradiction(err error) error {
 	of := c.given()
 	if e, is := errors.AsType[*cluster.DistinctError](err); is {
+		if e.Column == "" {
+			return fault.Data(of, "must-links %s join rows %d and %d of both files, which are of one file: want "+
+				"one record of it in an entity, or --one-to many", e.Conflict.PathString(), e.Conflict.Link.I,
+				e.Conflict.Link.J)
+		}
 		column, _ := c.text(e.Column)
 		return fault.Data(of, "must-links %s join rows %d and %d, which have the same value %q in column %q of "+
 			"--distinct", e.Conflict.PathString(), e.Conflict.Link.I, e.Conflict.Link.J,
@@ -485,8 +582,12 @@ func (c *entitiesCommand) write(e *entities.Entities, labels []int, d *dataset.D
 			return err
 		}
 	}
-	record := make([]string, 3)
-	return dataset.WriteTable(c.out, []string{"id", "entity", "probability"},
+	columns := []string{"id", "entity", "probability"}
+	if c.second > 0 {
+		columns = append(columns, "file")
+	}
+	record := make([]string, len(columns))
+	return dataset.WriteTable(c.out, columns,
 		func(yield func([]string, error) bool) {
 			for i, label := range labels {
 				record[0] = strconv.Itoa(i)
@@ -495,6 +596,9 @@ func (c *entitiesCommand) write(e *entities.Entities, labels []int, d *dataset.D
 				}
 				record[1] = strconv.Itoa(label)
 				record[2] = strconv.FormatFloat(e.Probability[i], 'g', 6, 64)
+				if c.second > 0 {
+					record[3] = map[bool]string{true: c.data.Path, false: c.two}[i < c.second]
+				}
 				if !yield(record, nil) {
 					return
 				}

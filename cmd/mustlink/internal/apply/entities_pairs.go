@@ -33,6 +33,8 @@ type candidates struct {
 	y        blas.Matrix   // coordinates of the records in the learned metric, no columns without a model
 	distance float64       // up to which pairs were searched, 0 if not
 	pairs    [][2]int32    // ascending
+	second   int           // the first record of the second file, 0 without one
+	files    []int         // of which an entity has one record at most; -1 for any number
 }
 
 // parse reads the rules of blocks.
@@ -61,8 +63,19 @@ func (c *candidates) apart(i, j int) float64 {
 	return math.Sqrt(points.SquaredDistance(c.y.Row(i), c.y.Row(j)))
 }
 
-// find finds the candidates: by keys, and by neighbors or all up to a distance of the calibration.
+// find finds the candidates, without those within a file of which an entity has one record.
 func (c *candidates) find(ctx context.Context, m *metric.Metric, n int) error {
+	err := c.findAll(ctx, m, n)
+	if c.files != nil {
+		c.pairs = slices.DeleteFunc(c.pairs, func(p [2]int32) bool {
+			return c.files[p[0]] >= 0 && c.files[p[0]] == c.files[p[1]]
+		})
+	}
+	return err
+}
+
+// findAll finds pairs by keys, and by neighbors or all up to a distance of the calibration.
+func (c *candidates) findAll(ctx context.Context, m *metric.Metric, n int) error {
 	if len(c.rules) > 0 {
 		var err error
 		if c.pairs, err = blocking.Pairs(ctx, m.Eng, c.rules, c.text, c.most); err != nil {
@@ -239,7 +252,13 @@ func (c *candidates) calibrated(m *metric.Metric) func(i, j int) float64 {
 		distances[k] = c.apart(int(p[0]), int(p[1]))
 	}
 	slices.Sort(distances)
-	all := float64(c.y.Rows) * float64(c.y.Rows-1) / 2
+	two := func(rows int) float64 { return float64(rows) * float64(rows-1) / 2 }
+	all := two(c.y.Rows)
+	if c.second > 0 {
+		if all -= two(c.second); c.files[c.second] >= 0 {
+			all -= two(c.y.Rows - c.second)
+		}
+	}
 	found := calibrated.OfFound(c.distance, distances, all, true)
 	if found.Doubt != "" {
 		m.Warnf("%s; probabilities are lowered to that (want --share of all pairs, or 'mustlink calibrate --near')",
