@@ -95,7 +95,7 @@ const pairBytes = 32
 // Cost: O(n log n) plus 2d flops for each comparison: about as many as there are pairs within the
 // threshold in the first principal directions. These are few if the threshold is small compared
 // with the spread of the rows, and all n^2/2 at worst; twice as many with Neighbors. Memory:
-// n (d + 40) numbers, and 32 bytes for each pair found.
+// n (9d/8 + 66) numbers, and 32 bytes for each pair found.
 func Pairs(ctx context.Context, eng *engine.Engine, x blas.Matrix, threshold float64,
 	o PairOptions) ([]Pair, error) {
 	if o.Most == 0 {

@@ -35,7 +35,7 @@ type tree struct {
 }
 
 // treeBytes returns the memory of a tree, and of a search in it.
-func treeBytes(n, d int) int64 { return engine.MatrixBytes(n, d+3*mostDirections+16) + 64<<20 }
+func treeBytes(n, d int) int64 { return engine.MatrixBytes(n, d+d/8+66) + 64<<20 }
 
 // newTree divides the rows of x.
 func newTree(ctx context.Context, eng *engine.Engine, x blas.Matrix) (*tree, error) {
