@@ -124,8 +124,8 @@ func (s *Session) skip(p activelearning.Pair) error {
 	return err
 }
 
-// TestFirst: pairs that are given are asked in their order, but not those that links imply; rows that
-// do not exist are refused.
+// TestFirst: pairs that are given are asked in their order, but not those that links imply; rows
+// that do not exist are refused.
 func TestFirst(t *testing.T) {
 	o := blobs(t, 30, filepath.Join(t.TempDir(), "links.csv"))
 	o.First = [][2]int{{9, 2}, {4, 11}, {2, 9}, {1, 2}}

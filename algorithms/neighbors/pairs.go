@@ -406,8 +406,8 @@ func (s *searcher) selectBy(p panels, part int, rows []int, most int) bool {
 		}
 		for c := 0; c < p.width; c += p.packed {
 			column, step := p.column(other, c)
-			s.t.Direct((len(some)+s.t.MR-1)/s.t.MR*s.t.MR, step, p.depth, 1, 0, s.left, p.depth, 1, column, step,
-				s.products[c:], p.width)
+			s.t.Direct((len(some)+s.t.MR-1)/s.t.MR*s.t.MR, step, p.depth, 1, 0, s.left, p.depth, 1, column,
+				step, s.products[c:], p.width)
 		}
 		for k, r := range some {
 			row := s.products[k*p.width:][:p.width]

@@ -240,8 +240,9 @@ func (t *tree) place(ctx context.Context, eng *engine.Engine, x blas.Matrix, mea
 	return err
 }
 
-// panels are the rows of each part as the columns of matrices, of so many columns as are multiplied
-// at a time: coordinates, half the squared length, and 1. Columns without a row are infinitely long.
+// panels are the rows of each part as the columns of matrices, of so many columns as are
+// multiplied at a time: coordinates, half the squared length, and 1. Columns without a row are
+// infinitely long.
 type panels struct {
 	depth, width, packed int
 	data                 []float64
@@ -256,8 +257,8 @@ func (p panels) column(part []float64, r int) (from []float64, step int) {
 	return part[begin*p.depth+r-begin:], min(p.packed, p.width-begin)
 }
 
-// panels stores rows less their mean. A squared length is less by more than a product of two rows can
-// be off: (d + 4) eps times those of both. The factor is generous.
+// panels stores rows less their mean. A squared length is less by more than a product of two rows
+// can be off: (d + 4) eps times those of both. The factor is generous.
 func (t *tree) panels(ctx context.Context, eng *engine.Engine, rows blas.Matrix,
 	mean []float64) (panels, error) {
 	d, kernels := rows.Cols, eng.Backend().Kernels()

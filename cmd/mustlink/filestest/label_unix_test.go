@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -253,8 +254,8 @@ func TestLabelPeople(t *testing.T) {
 	}
 }
 
-// TestLabelFirst: mustlink entities writes doubtful pairs, label asks about these in their order, and
-// entities keeps the answers.
+// TestLabelFirst: mustlink entities writes doubtful pairs, label asks about these in their order,
+// and entities keeps the answers.
 func TestLabelFirst(t *testing.T) {
 	dir := commandtest.Workspace(t)
 	var data strings.Builder
@@ -268,7 +269,8 @@ func TestLabelFirst(t *testing.T) {
 	entities := "entities c.mlk -i data.csv --neighbors 4 --links-by id -o e.csv"
 	commandtest.RunOK(t, dir, entities+" --doubtful doubtful.csv --doubts 5")
 	doubtful := clitest.Lines(clitest.Read(t, dir, "doubtful.csv"))[1:]
-	l := labeling(t, commandtest.Command(dir, strings.Fields(strings.Join(labelLine, " ")+" --first doubtful.csv")...))
+	line := slices.Concat(labelLine, []string{"--first", "doubtful.csv"})
+	l := labeling(t, commandtest.Command(dir, line...))
 	s := l.send(t, "state", "")
 	var asked []string
 	for _, line := range doubtful {

@@ -297,7 +297,8 @@ func scored(truth, labels []string) *score.Report {
 
 // read reads the records of a file for the model, and the columns of texts; without a model only
 // these.
-func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric, path string) (d *dataset.Data, err error) {
+func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric,
+	path string) (d *dataset.Data, err error) {
 	names, texts, records := c.names(), c.data, c.data
 	texts.Path, records.Path = path, path
 	if len(names) > 0 {

@@ -273,8 +273,8 @@ func (c *labelCommand) next(o *label.Options) string {
 	if c.images != "" && !dataset.IsFolder(c.images) {
 		words = append(words, "--drop", c.images)
 	}
-	return usage.WithFlags(words, c.cmd, "links", "links-by", "first", "images", "text", "show", "classes", "port",
-		"share", "people", "no-browser", "no-fit", "output")
+	return usage.WithFlags(words, c.cmd, "links", "links-by", "first", "images", "text", "show", "classes",
+		"port", "share", "people", "no-browser", "no-fit", "output")
 }
 
 // labelReport is the result of `mustlink label`.
