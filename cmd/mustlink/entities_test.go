@@ -200,7 +200,7 @@ func TestEntitiesOfTwoFiles(t *testing.T) {
 	clitest.Write(t, dir, "noids.csv", "first,last,born,street,zip,city,person\na,b,c,d,e,f,g\nh,b,c,d,e,f,g\n")
 	base := "entities -i crm.csv --label person --block zip -c both.csv --compare last --decided both.csv --two "
 	for two, want := range map[string]string{
-		"crm.csv":                `crm.csv, row 0, column "id": the id is "` + anchor + `", as that of a record`,
+		"crm.csv":                `crm.csv, row 0, column "id": the id is "` + anchor,
 		"other.csv":              "other.csv",
 		"empty.csv":              "empty.csv",
 		"noids.csv":              "noids.csv: --two names records by id: want a column id",
