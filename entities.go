@@ -28,6 +28,11 @@ type EntityOptions struct {
 	// Texts has the texts of the records, if the table is as the model takes it and has them in another
 	// form, or not at all; nil for the table.
 	Texts *Table
+	// Second is another table, whose records are numbered after those of the first, and are linked to
+	// them: an entity has one record of each at most or, with OneToMany, any number of the second.
+	// Texts then has the records of both. nil for one table.
+	Second    *Table
+	OneToMany bool
 	// Blocks are keys that candidates share, each such as "zip,first-letter(name)", where both are
 	// equal: columns, or first-letter, first-three, digits, year or soundex of one, in lower case. A
 	// record whose key is empty has no pairs by it.
@@ -96,7 +101,7 @@ func Entities(ctx context.Context, t *Table, l *Links, o EntityOptions) (*Resolu
 	if err != nil {
 		return nil, err
 	}
-	previous, err := c.keepPrevious(t.Rows())
+	previous, err := c.keepPrevious()
 	if err != nil {
 		return nil, err
 	}
@@ -115,14 +120,14 @@ func Entities(ctx context.Context, t *Table, l *Links, o EntityOptions) (*Resolu
 	}); err != nil {
 		return nil, err
 	}
-	r.Entities, err = entities.Resolve(ctx, c.eng, t.Rows(), r.Candidates,
-		entities.Params{Links: c.links, Distinct: o.Distinct, Between: between})
+	r.Entities, err = entities.Resolve(ctx, c.eng, c.n, r.Candidates,
+		entities.Params{Links: c.links, Distinct: c.Distinct, Between: between})
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Sizes) == 1 && t.Rows() > 2 {
+	if len(r.Sizes) == 1 && c.n > 2 {
 		return nil, fault.Data(t.raw.Name, "all %d records would be one entity: want keys that fewer records "+
-			"share, surer links, or columns of distinct values", t.Rows())
+			"share, surer links, or columns of distinct values", c.n)
 	}
 	r.Numbers = entities.Keep(r.Labels, previous, c.Next)
 	return r, nil
@@ -204,6 +209,9 @@ func (t *Table) column(name string) (*points.Column, error) {
 // candidates are the pairs of records that may be one entity, and what they are compared by.
 type candidates struct {
 	EntityOptions
+	n           int // of the records
+	tables      []*Table
+	files       []int // of which an entity has one record at most, -1 for any number; nil for one table
 	eng         *engine.Engine
 	calibration *Calibration
 	rules       []blocking.Rule
@@ -221,11 +229,17 @@ func (o EntityOptions) candidates(ctx context.Context, t *Table, l *Links) (*can
 	if err := t.check("table"); err != nil {
 		return nil, err
 	}
-	c := &candidates{EntityOptions: o}
-	c.MaxPairs, c.Texts = cmp.Or(o.MaxPairs, 20_000_000), cmp.Or(o.Texts, t)
-	if n := c.Texts.Rows(); n != t.Rows() {
-		return nil, &fault.ShapeError{What: "number of rows with texts", Got: n,
-			Want: fmt.Sprintf("%d, the rows of the table", t.Rows())}
+	c := &candidates{EntityOptions: o, n: t.Rows(), tables: []*Table{t}}
+	c.MaxPairs = cmp.Or(o.MaxPairs, 20_000_000)
+	if o.Second != nil {
+		if err := o.Second.check("second table"); err != nil {
+			return nil, err
+		}
+		c.two()
+	}
+	if o.Texts != nil && o.Texts.Rows() != c.n {
+		return nil, &fault.ShapeError{What: "number of rows with texts", Got: o.Texts.Rows(),
+			Want: fmt.Sprintf("%d, the rows of the table", c.n)}
 	}
 	for _, text := range o.Blocks {
 		rule, err := blocking.Parse(text)
@@ -234,12 +248,12 @@ func (o EntityOptions) candidates(ctx context.Context, t *Table, l *Links) (*can
 		}
 		c.rules = append(c.rules, rule)
 	}
-	c.links, _ = links.New(t.Rows(), nil) // no links cannot be wrong
+	c.links, _ = links.New(c.n, nil) // no links cannot be wrong
 	for _, more := range []*Links{l, o.Decided} {
 		if more == nil {
 			continue
 		}
-		err := checkRows(more, t)
+		err := checkRows(more, c.n)
 		if err == nil {
 			c.links, err = links.Union(c.links, more)
 		}
@@ -264,23 +278,80 @@ func (o EntityOptions) candidates(ctx context.Context, t *Table, l *Links) (*can
 	default:
 		c.eng, c.calibration = o.Model.eng, o.Model.Calibration()
 		if learned {
-			c.y, err = o.Model.embed(ctx, "table", t)
+			err = c.embed(ctx)
 		}
 	}
 	if err == nil {
 		err = c.find(ctx)
 	}
+	if c.files != nil {
+		c.pairs = slices.DeleteFunc(c.pairs, func(p [2]int32) bool {
+			return c.files[p[0]] >= 0 && c.files[p[0]] == c.files[p[1]]
+		})
+	}
 	return c, err
 }
 
-// text returns a column of texts.
-func (c *candidates) text(name string) (*points.Column, error) {
-	column, err := c.Texts.column(name)
-	if err == nil && column.Numbers != nil {
-		err = &fault.DataError{File: c.Texts.raw.Name, Row: -1, Column: name,
-			Err: errors.New("the cells are numbers: want texts, see Columns.Text")}
+// two adds the records of the second table.
+func (c *candidates) two() {
+	first := c.n
+	c.n, c.tables = first+c.Second.Rows(), append(c.tables, c.Second)
+	c.files = make([]int, c.n)
+	for i := first; i < c.n; i++ {
+		if c.files[i] = 1; c.OneToMany {
+			c.files[i] = -1
+		}
 	}
-	return column, err
+	c.Distinct = append(slices.Clip(c.Distinct), Distinct{Keys: c.files})
+}
+
+// embed computes the learned coordinates of all records.
+func (c *candidates) embed(ctx context.Context) error {
+	at := 0
+	for _, t := range c.tables {
+		y, err := c.Model.embed(ctx, "table", t)
+		if err != nil || len(c.tables) == 1 {
+			c.y = y
+			return err
+		}
+		if at == 0 {
+			if err := c.eng.Check("coordinates of both tables", engine.MatrixBytes(c.n, y.Cols),
+				"use fewer records"); err != nil {
+				return err
+			}
+			c.y = blas.NewMatrix(c.n, y.Cols)
+		}
+		for i := range y.Rows {
+			copy(c.y.Row(at+i), y.Row(i))
+		}
+		at += y.Rows
+	}
+	return nil
+}
+
+// text returns a column of texts of all records.
+func (c *candidates) text(name string) (*points.Column, error) {
+	from := c.tables
+	if c.Texts != nil {
+		from = []*Table{c.Texts}
+	}
+	var all *points.Column
+	for _, t := range from {
+		column, err := t.column(name)
+		if err == nil && column.Numbers != nil {
+			err = &fault.DataError{File: t.raw.Name, Row: -1, Column: name,
+				Err: errors.New("the cells are numbers: want texts, see Columns.Text")}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = column
+		} else {
+			all = all.Append(column)
+		}
+	}
+	return all, nil
 }
 
 // apart returns the learned distance of two records.
@@ -444,7 +515,13 @@ func (c *candidates) calibrated(r *Resolution) func(i, j int) float64 {
 		distances[k] = c.apart(int(p[0]), int(p[1]))
 	}
 	slices.Sort(distances)
-	all := float64(c.y.Rows) * float64(c.y.Rows-1) / 2
+	all := float64(c.n) * float64(c.n-1) / 2
+	if c.files != nil {
+		of := func(rows int) float64 { return float64(rows) * float64(rows-1) / 2 }
+		if all -= of(c.tables[0].Rows()); !c.OneToMany {
+			all -= of(c.Second.Rows())
+		}
+	}
 	found := c.calibration.OfFound(c.distance, distances, all, true)
 	r.Doubt = found.Doubt
 	return func(i, j int) float64 {
@@ -461,13 +538,13 @@ func (c *candidates) calibrated(r *Resolution) func(i, j int) float64 {
 
 // keepPrevious joins the records of each earlier entity by must-links, finds the first number for
 // new ones, and returns the earlier numbers.
-func (c *candidates) keepPrevious(n int) ([]int, error) {
+func (c *candidates) keepPrevious() ([]int, error) {
 	if c.Previous == nil {
-		return slices.Repeat([]int{-1}, n), nil
+		return slices.Repeat([]int{-1}, c.n), nil
 	}
-	if len(c.Previous) != n {
+	if len(c.Previous) != c.n {
 		return nil, &fault.ShapeError{What: "number of earlier entities", Got: len(c.Previous),
-			Want: fmt.Sprintf("%d, one for each record", n)}
+			Want: fmt.Sprintf("%d, one for each record", c.n)}
 	}
 	first, must := map[int]int{}, []Link(nil)
 	for i, number := range c.Previous {
@@ -481,7 +558,7 @@ func (c *candidates) keepPrevious(n int) ([]int, error) {
 			first[number] = i
 		}
 	}
-	add, err := links.New(n, must)
+	add, err := links.New(c.n, must)
 	if err == nil {
 		c.links, err = links.Union(c.links, add)
 	}

@@ -189,7 +189,7 @@ func (s *settings) linksOf(method catalog.Method, t *Table, l *Links) (*Links, e
 	}
 	switch {
 	case l != nil && l.N() != t.Rows():
-		return nil, checkRows(l, t)
+		return nil, checkRows(l, t.Rows())
 	case l != nil:
 		return l, nil
 	case !s.learnsMore() && !method.LinksOptional:

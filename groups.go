@@ -90,7 +90,7 @@ func (m *Model) Groups(ctx context.Context, t *Table, o GroupOptions) (*Groups, 
 		return nil, err
 	}
 	if o.Links != nil {
-		if err := checkRows(o.Links, t); err != nil {
+		if err := checkRows(o.Links, t.Rows()); err != nil {
 			return nil, err
 		}
 	}
@@ -209,7 +209,7 @@ func (m *Model) checkLinks(t *Table, l *Links) error {
 	if l == nil {
 		return &fault.ParamError{Param: "links", Value: nil, Want: "links between the rows of the table"}
 	}
-	if err := checkRows(l, t); err != nil {
+	if err := checkRows(l, t.Rows()); err != nil {
 		return err
 	}
 	return m.eng.Check("list of all links", 3*l.Bytes(), "use fewer links, or smaller chunklets")

@@ -78,12 +78,12 @@ func (t *Table) readLinks(path, by string) (*Links, error) {
 }
 
 // checkRows refuses links between another number of rows.
-func checkRows(l *Links, t *Table) error {
-	if l.N() == t.Rows() {
+func checkRows(l *Links, n int) error {
+	if l.N() == n {
 		return nil
 	}
 	return &fault.ShapeError{What: "number of rows of the links", Got: l.N(),
-		Want: fmt.Sprintf("%d, the rows of the table", t.Rows())}
+		Want: fmt.Sprintf("%d, the rows of the table", n)}
 }
 
 // labeled refuses a table without labels.

@@ -123,3 +123,26 @@ func (s *Session) skip(p activelearning.Pair) error {
 	_, err := s.answer("ann", []reply{{p.I, p.J, unknown}})
 	return err
 }
+
+// TestFirst: pairs that are given are asked in their order, but not those that links imply; rows
+// that do not exist are refused.
+func TestFirst(t *testing.T) {
+	o := blobs(t, 30, filepath.Join(t.TempDir(), "links.csv"))
+	o.First = [][2]int{{9, 2}, {4, 11}, {2, 9}, {1, 2}}
+	s := start(t, o)
+	for _, want := range []pair{{2, 9}, {4, 11}, {1, 2}} {
+		p, ok, err := s.next("ann")
+		if err != nil || !ok || pairOf(p.I, p.J) != want {
+			t.Fatalf("the question is %v, %v: want %v", p, err, want)
+		}
+		give(t, s, "ann", reply{p.I, p.J, cannot})
+	}
+	s.Close()
+	for _, bad := range [][2]int{{3, 3}, {0, 30}, {-1, 2}} {
+		o.First = [][2]int{bad}
+		if s, err := New(t.Context(), o); err == nil {
+			s.Close()
+			t.Errorf("%v is accepted", bad)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package label
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -49,6 +50,12 @@ func (s *Session) begin() error {
 	}
 	if s.plan.first, err = s.doubts(); err != nil {
 		return err
+	}
+	for _, p := range s.o.First {
+		if err := s.check(p[0], p[1], must); err != nil {
+			return fmt.Errorf("label: pair %d, %d to ask first: %w", p[0], p[1], err)
+		}
+		s.plan.first = append(s.plan.first, pairOf(p[0], p[1]))
 	}
 	if err := s.conclude(questions, s.plan.version); err != nil {
 		return err

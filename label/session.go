@@ -44,6 +44,7 @@ type Options struct {
 	File  string          // of answers, a CSV of links that is made if it does not exist
 	ByID  bool            // the file names rows by the ids of the table
 	Given *mustlink.Links // links that are known besides, or nil
+	First [][2]int        // pairs of different rows to ask about before others, in this order
 
 	People []Person // who may answer
 	Hosts  []string // names of the server in requests, with ports; without any, those of this machine

@@ -27,3 +27,23 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPairs: near rows in many and in few dimensions, and neighbors.
+func BenchmarkPairs(b *testing.B) {
+	for _, s := range []struct {
+		n, d, neighbors int
+		threshold       float64
+	}{{40000, 32, 0, 2}, {40000, 4, 0, 0.02}, {20000, 200, 0, 10}, {40000, 8, 5, 1e100},
+		{10000, 64, 5, 1e100}} {
+		b.Run(fmt.Sprintf("n=%d/d=%d/neighbors=%d", s.n, s.d, s.neighbors), func(b *testing.B) {
+			x := enginetest.Matrix(rand.New(rand.NewPCG(1, 1)), s.n, s.d, 0)
+			eng := enginetest.New(b, 0)
+			for b.Loop() {
+				o := PairOptions{Neighbors: s.neighbors}
+				if _, err := Pairs(b.Context(), eng, x, s.threshold, o); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

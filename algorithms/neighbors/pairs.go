@@ -95,7 +95,7 @@ const pairBytes = 32
 // Cost: O(n log n) plus 2d flops for each comparison: about as many as there are pairs within the
 // threshold in the first principal directions. These are few if the threshold is small compared
 // with the spread of the rows, and all n^2/2 at worst; twice as many with Neighbors. Memory:
-// n (d + 40) numbers, and 32 bytes for each pair found.
+// n (9d/8 + 66) numbers, and 32 bytes for each pair found.
 func Pairs(ctx context.Context, eng *engine.Engine, x blas.Matrix, threshold float64,
 	o PairOptions) ([]Pair, error) {
 	if o.Most == 0 {
@@ -184,7 +184,6 @@ func (j *pairJoin) sample(ctx context.Context, parts int) (float64, error) {
 	}
 	err := j.eng.For(ctx, parts, 1, func(s, _ int) error {
 		w := newSearcher(ctx, j, true)
-		defer w.release()
 		w.search(part(s))
 		counts[s] = w.count
 		return ctx.Err()
@@ -208,7 +207,6 @@ func (j *pairJoin) all(ctx context.Context) ([]Pair, error) {
 	found := make([][]Pair, j.parts)
 	err := j.eng.For(ctx, j.parts, 8, func(lo, hi int) error {
 		w := newSearcher(ctx, j, false)
-		defer w.release()
 		for p := lo; p < hi; p++ {
 			w.search(p)
 			if err := ctx.Err(); err != nil {
@@ -275,12 +273,11 @@ type searcher struct {
 	reach  []float64 // of each row: squared distance up to which rounded ones may matter
 	lists  [][]Pair  // of each row: its neighbors so far, the nearest first; I is the other row
 	active [][]int   // rows of the part that matter to the node, for each level
-	near   []int     // positions in the other part that matter
 
-	lower, upper []float64   // box of the active rows
-	left, right  blas.Matrix // gathered rows
-	products     blas.Matrix
-	norms, never []float64
+	never    []float64 // no bounds of single distances
+	left     []float64 // rows to multiply
+	products []float64 // half the squared distances of these from a part
+	near     [][2]int  // a row of the part, and a place in another, that may be near enough
 
 	pairs []Pair
 	count int
@@ -289,27 +286,20 @@ type searcher struct {
 // roundingUp is a factor that rounding of a square, or its root, does not exceed.
 const roundingUp = 1 + 0x1p-48
 
-// newSearcher returns a searcher, which must be released.
+// newSearcher returns a searcher.
 func newSearcher(ctx context.Context, j *pairJoin, counting bool) *searcher {
+	width := j.narrow.width
 	s := &searcher{
 		pairJoin: j, ctx: ctx, t: j.eng.Backend().Kernels(), counting: counting, all: counting ||
 			j.Neighbors > 0,
 		reach: make([]float64, partRows), lists: make([][]Pair, partRows), active: make([][]int, j.depth+1),
-		lower: make([]float64, j.y.Cols), upper: make([]float64, j.y.Cols),
-		left: j.eng.GetMatrix(partRows, j.z.Cols), right: j.eng.GetMatrix(partRows, j.z.Cols),
-		products: j.eng.GetMatrix(partRows, partRows),
-		norms:    make([]float64, partRows), never: slices.Repeat([]float64{math.Inf(-1)}, partRows),
+		never: slices.Repeat([]float64{math.Inf(-1)}, width), products: make([]float64, multiplied*width),
+		left: make([]float64, multiplied*max(j.narrow.depth, j.wide.depth)),
 	}
 	for level := range s.active {
 		s.active[level] = make([]int, 0, partRows)
 	}
 	return s
-}
-
-func (s *searcher) release() {
-	for _, m := range []blas.Matrix{s.left, s.right, s.products} {
-		s.eng.PutMatrix(m)
-	}
 }
 
 // search finds the pairs of part own.
@@ -378,109 +368,66 @@ func (s *searcher) nearer(level, a, b, r int) bool {
 // full reports whether there are more pairs than may be found, or nobody wants them.
 func (s *searcher) full() bool { return len(s.pairs) > s.Most }
 
-// compareWith compares rows of the part with those of another part.
+// compareWith compares rows of the part with those of another part. Where the principal directions
+// leave many pairs, all columns select: that takes less time than so many exact distances.
 func (s *searcher) compareWith(part int, rows []int) {
-	const (
-		few    = 4  // rows, for which a box of them does not pay
-		fewest = 16 // rows on both sides, for which a product of matrices does
-	)
-	s.choose(part, rows, len(rows) < few)
-	if len(rows) >= fewest && len(s.near) >= fewest {
-		s.multiply(rows)
-		return
-	}
-	for _, r := range rows {
-		place, row, reach := s.y.Row(s.first+r), s.z.Row(s.first+r), s.reach[r]
-		for _, b := range s.near {
-			if s.t.SquaredDistance(place, s.y.Row(b)) <= reach &&
-				s.t.SquaredDistance(row, s.z.Row(b)) <= reach {
-				s.decide(r, b)
-			}
-		}
+	const exactCost = 2000 // an exact distance takes that long, a product of two numbers 1
+	if s.wide.depth == 0 {
+		s.selectBy(s.narrow, part, rows, all)
+	} else if !s.selectBy(s.narrow, part, rows, len(rows)*partRows*s.wide.depth/exactCost) {
+		s.selectBy(s.wide, part, rows, all)
 	}
 }
 
-// choose sets near to the rows of another part that are near the box of rows of this one, or to all
-// of them.
-func (s *searcher) choose(part int, rows []int, all bool) {
+// all is any number of pairs.
+const all = math.MaxInt
+
+// multiplied is the number of rows that are multiplied with a part at a time, a multiple of MR.
+const multiplied = 16
+
+// selectBy decides on the rows of the part, and the places in another, whose distance in panels may
+// be near enough. If these are more than most it returns false, and has decided on none.
+func (s *searcher) selectBy(p panels, part int, rows []int, most int) bool {
 	s.near = s.near[:0]
-	most := math.Inf(1)
-	if !all {
-		s.enclose(rows)
-		most = 0
-		for _, r := range rows {
-			most = max(most, s.reach[r])
+	own, other, d := p.of(s.own), p.of(part), p.depth-2
+	first, _ := s.partBounds(part)
+	for len(rows) > 0 && s.ctx.Err() == nil {
+		some := rows[:min(multiplied, len(rows))]
+		rows = rows[len(some):]
+		for k, r := range some { // the product with b, |b|^2/2, 1 is half the squared distance
+			a := s.left[k*p.depth:][:p.depth]
+			column, step := p.column(own, r)
+			for c := range d {
+				a[c] = -column[c*step]
+			}
+			a[d], a[d+1] = 1, column[d*step]
 		}
-	}
-	lo, hi := s.partBounds(part)
-	for b := lo; b < hi; b++ {
-		if all || gap(s.y.Row(b), s.lower, s.upper, most) <= most {
-			s.near = append(s.near, b)
+		for c := 0; c < p.width; c += p.packed {
+			column, step := p.column(other, c)
+			s.t.Direct((len(some)+s.t.MR-1)/s.t.MR*s.t.MR, step, p.depth, 1, 0, s.left, p.depth, 1, column,
+				step, s.products[c:], p.width)
 		}
-	}
-}
-
-// enclose computes the box of rows of the part.
-func (s *searcher) enclose(rows []int) {
-	copy(s.lower, s.y.Row(s.first+rows[0]))
-	copy(s.upper, s.lower)
-	for _, r := range rows[1:] {
-		for c, v := range s.y.Row(s.first + r) {
-			if v < s.lower[c] {
-				s.lower[c] = v
-			} else if v > s.upper[c] {
-				s.upper[c] = v
+		for k, r := range some {
+			row := s.products[k*p.width:][:p.width]
+			for at := 0; at < len(row); at++ {
+				at += s.t.FirstBelow(row[at:], s.never[at:], s.reach[r]/2)
+				switch {
+				case at == len(row):
+				case most == all: // at once, as the reach of the row may shrink
+					s.decide(r, first+at)
+				default:
+					s.near = append(s.near, [2]int{r, first + at})
+				}
 			}
 		}
-	}
-}
-
-// multiply compares rows of the part with the near ones by expanded squared distances, whose
-// rounding is below (d + 4) eps times the sum of the squared lengths. The factor is generous.
-func (s *searcher) multiply(rows []int) {
-	if s.ctx.Err() != nil {
-		return
-	}
-	left := gather(s.left, s.z, len(rows), func(k int) int { return s.first + rows[k] })
-	right := gather(s.right, s.z, len(s.near), func(k int) int { return s.near[k] })
-	products := s.products.View(0, len(rows), 0, len(s.near))
-	s.product(left, right, products)
-	norms := s.norms[:len(s.near)]
-	for k, b := range s.near {
-		norms[k] = s.norm[b]
-	}
-	longest, eps := slices.Max(norms), 16*float64(s.z.Cols+16)*0x1p-53
-	for k, r := range rows {
-		own, row := s.norm[s.first+r], products.Row(k)
-		s.t.SquaredDistances(row, row, own, norms, 0)
-		for at := 0; at < len(row); at++ {
-			at += s.t.FirstBelow(row[at:], s.never[at:], s.reach[r]+eps*(own+longest))
-			if at < len(row) {
-				s.decide(r, s.near[at])
-			}
+		if len(s.near) > most {
+			return false
 		}
 	}
-}
-
-// gather copies rows of z into the first rows of memory.
-func gather(memory, z blas.Matrix, count int, place func(k int) int) blas.Matrix {
-	m := memory.View(0, count, 0, z.Cols)
-	for k := range count {
-		copy(m.Row(k), z.Row(place(k)))
+	for _, p := range s.near {
+		s.decide(p[0], p[1])
 	}
-	return m
-}
-
-// product multiplies rows with rows, in pieces that the backend does not distribute: all workers
-// are busy with other parts.
-func (s *searcher) product(left, right, to blas.Matrix) {
-	const smallFlops = 1 << 20
-	step := max(1, smallFlops/(2*right.Rows*max(1, right.Cols)))
-	for lo := 0; lo < left.Rows; lo += step {
-		hi := min(lo+step, left.Rows)
-		s.eng.Backend().Gemm(false, true, 1, left.View(lo, hi, 0, left.Cols), right, 0,
-			to.View(lo, hi, 0, to.Cols))
-	}
+	return true
 }
 
 // decide keeps the pair of row r of the part and the row at place b, if it is near enough.

@@ -27,15 +27,14 @@ const (
 type tree struct {
 	n, depth, parts int
 	order           []int32     // row at each place
-	z               blas.Matrix // rows less their mean, in this order
-	norm            []float64   // squared lengths of z
-	y               blas.Matrix // z in the principal directions
+	y               blas.Matrix // rows less their mean, in the principal directions, in this order
+	narrow, wide    panels      // of y, and if it has fewer columns than the rows, of all columns
 	boxes           []float64   // of all nodes, level by level: lower bounds, then upper bounds
 	slack           float64     // bounds the rounding of a distance in the directions
 }
 
 // treeBytes returns the memory of a tree, and of a search in it.
-func treeBytes(n, d int) int64 { return engine.MatrixBytes(n, d+2*mostDirections+8) + 64<<20 }
+func treeBytes(n, d int) int64 { return engine.MatrixBytes(n, d+d/8+66) + 64<<20 }
 
 // newTree divides the rows of x.
 func newTree(ctx context.Context, eng *engine.Engine, x blas.Matrix) (*tree, error) {
@@ -225,19 +224,65 @@ func widest(y blas.Matrix, rows []int32) int {
 
 // place stores the rows in the order of the tree.
 func (t *tree) place(ctx context.Context, eng *engine.Engine, x blas.Matrix, mean []float64,
-	y blas.Matrix) error {
-	t.z, t.y, t.norm = eng.NewMatrix(t.n, x.Cols), eng.NewMatrix(t.n, y.Cols), make([]float64, t.n)
-	return eng.For(ctx, t.n, forBlock, func(lo, hi int) error {
-		for at := lo; at < hi; at++ {
-			i, to := int(t.order[at]), t.z.Row(at)
-			for c, v := range x.Row(i) {
-				to[c] = v - mean[c]
-				t.norm[at] += to[c] * to[c]
+	y blas.Matrix) (err error) {
+	t.y = eng.NewMatrix(t.n, y.Cols)
+	for at, i := range t.order {
+		copy(t.y.Row(at), y.Row(int(i)))
+	}
+	if t.narrow, err = t.panels(ctx, eng, y, make([]float64, y.Cols)); err == nil && x.Cols > y.Cols {
+		t.wide, err = t.panels(ctx, eng, x, mean)
+	}
+	return err
+}
+
+// panels are the rows of each part as the columns of matrices, of so many columns as are
+// multiplied at a time: coordinates, half the squared length, and 1. Columns without a row are
+// infinitely long.
+type panels struct {
+	depth, width, packed int
+	data                 []float64
+	longest              float64 // squared length
+}
+
+func (p panels) of(part int) []float64 { return p.data[part*p.depth*p.width:][:p.depth*p.width] }
+
+// column returns a part from the first element of column r on, and the distance of the next one.
+func (p panels) column(part []float64, r int) (from []float64, step int) {
+	begin := r / p.packed * p.packed
+	return part[begin*p.depth+r-begin:], min(p.packed, p.width-begin)
+}
+
+// panels stores rows less their mean. A squared length is less by more than a product of two rows
+// can be off: (d + 4) eps times those of both. The factor is generous.
+func (t *tree) panels(ctx context.Context, eng *engine.Engine, rows blas.Matrix,
+	mean []float64) (panels, error) {
+	d, kernels := rows.Cols, eng.Backend().Kernels()
+	p := panels{depth: d + 2, packed: kernels.NR,
+		width: ((t.n+t.parts-1)/t.parts + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes}
+	p.data = make([]float64, t.parts*p.depth*p.width)
+	eps := 16 * float64(d+16) * 0x1p-53
+	longest := make([]float64, t.parts)
+	err := eng.For(ctx, t.parts, 16, func(first, last int) error {
+		for k := first; k < last; k++ {
+			lo, hi := t.partBounds(k)
+			for r := range p.width {
+				column, step := p.column(p.of(k), r)
+				square := math.Inf(1)
+				if lo+r < hi {
+					square = 0
+					for c, v := range rows.Row(int(t.order[lo+r])) {
+						column[c*step] = v - mean[c]
+						square += (v - mean[c]) * (v - mean[c])
+					}
+					longest[k] = max(longest[k], square)
+				}
+				column[d*step], column[(d+1)*step] = square/2*(1-eps), 1
 			}
-			copy(t.y.Row(at), y.Row(i))
 		}
 		return nil
 	})
+	p.longest = slices.Max(longest)
+	return p, err
 }
 
 // bound computes the boxes, and how far rounding may have moved a row in them: an inner product
@@ -267,7 +312,7 @@ func (t *tree) bound(ctx context.Context, eng *engine.Engine, d int) error {
 			}
 		}
 	}
-	t.slack = 32 * float64(d+16) * 0x1p-53 * math.Sqrt(slices.Max(t.norm))
+	t.slack = 32 * float64(d+16) * 0x1p-53 * math.Sqrt(max(t.narrow.longest, t.wide.longest))
 	return nil
 }
 

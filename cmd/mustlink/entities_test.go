@@ -120,3 +120,103 @@ func TestEntitiesOfCalibration(t *testing.T) {
 	}
 	commandtest.WantInputError(t, dir, bad, before)
 }
+
+// TestEntitiesOfTwoFiles: records of two files are linked one to one, or one to many, and most of
+// the true pairs across the files are found.
+func TestEntitiesOfTwoFiles(t *testing.T) {
+	dir := t.TempDir()
+	commandtest.RunOK(t, dir, "demo people -q --records 1600 --seed 5 -o people.csv")
+	lines := strings.SplitAfter(clitest.Read(t, dir, "people.csv"), "\n")
+	files := []string{lines[0], lines[0]} // crm and shop; the shop has web, too, for one to many
+	many := lines[0]
+	of := map[string]string{} // person of an id
+	for _, line := range lines[1 : len(lines)-1] {
+		cells := strings.Split(strings.TrimSpace(line), ",")
+		of[cells[0]] = cells[8]
+		switch cells[7] {
+		case "crm":
+			files[0] += line
+		case "shop":
+			files[1] += line
+			many += line
+		default:
+			many += line
+		}
+	}
+	clitest.Write(t, dir, "crm.csv", files[0])
+	clitest.Write(t, dir, "shop.csv", files[1])
+	clitest.Write(t, dir, "many.csv", many)
+	for two, oneTo := range map[string]string{"shop.csv": "one", "many.csv": "many"} {
+		base := "entities -i crm.csv --two " + two + " --one-to " + oneTo +
+			" --label person --block zip --block born --block soundex(last) --links-by id "
+		commandtest.RunOK(t, dir, base+"--ask 500 -o ask.csv")
+		text := "i,j,link\n"
+		for _, line := range clitest.Lines(clitest.Read(t, dir, "ask.csv"))[1:] {
+			i, j, _ := strings.Cut(line, ",")
+			text += line + map[bool]string{true: ",must\n", false: ",cannot\n"}[of[i] == of[j]]
+		}
+		clitest.Write(t, dir, "answers.csv", text)
+		base += "-c answers.csv --compare first,last,born,street,zip,city "
+		commandtest.RunOK(t, dir, base+"-o e.csv")
+		out := clitest.Read(t, dir, "e.csv")
+		ids, entity, file := commandtest.Column(t, out, "id"), commandtest.Column(t, out, "entity"),
+			commandtest.Column(t, out, "file")
+		var found, right, all, largest int
+		count := map[string]int{}
+		for a := range ids {
+			if count[entity[a]+file[a]]++; file[a] == "crm.csv" || oneTo == "one" {
+				largest = max(largest, count[entity[a]+file[a]])
+			}
+			for b := range a {
+				if file[a] == file[b] {
+					continue
+				}
+				same, together := of[ids[a]] == of[ids[b]], entity[a] == entity[b]
+				if together {
+					found++
+				}
+				if same {
+					all++
+				}
+				if same && together {
+					right++
+				}
+			}
+		}
+		f := 2 * float64(right) / float64(found+all)
+		t.Logf("%s: F %.3f of %d pairs across", two, f, all)
+		records := strings.Count(files[0]+clitest.Read(t, dir, two), "\n") - 2
+		if f < 0.9 || largest != 1 || len(ids) != records {
+			t.Errorf("%s: pairwise F %v across files, up to %d records of a file in an entity", two, f, largest)
+		}
+	}
+	first := strings.Split(strings.Split(files[1], "\n")[1], ",")[0]
+	second := strings.Split(strings.Split(files[1], "\n")[2], ",")[0]
+	anchor := strings.Split(strings.Split(files[0], "\n")[1], ",")[0]
+	clitest.Write(t, dir, "both.csv",
+		fmt.Sprintf("i,j,link\n%s,%s,must\n%[1]s,%[3]s,must\n", anchor, first, second))
+	clitest.Write(t, dir, "other.csv", "id,name\nx,y\nz,w\n")
+	clitest.Write(t, dir, "empty.csv", lines[0])
+	clitest.Write(t, dir, "noids.csv", "first,last,born,street,zip,city,person\na,b,c,d,e,f,g\nh,b,c,d,e,f,g\n")
+	base := "entities -i crm.csv --label person --block zip -c both.csv --compare last --decided both.csv --two "
+	for two, want := range map[string]string{
+		"crm.csv":                `crm.csv, row 0, column "id": the id is "` + anchor,
+		"other.csv":              "other.csv",
+		"empty.csv":              "empty.csv",
+		"noids.csv":              "noids.csv: --two names records by id: want a column id",
+		"shop.csv --one-to some": "--one-to",
+	} {
+		before := clitest.Names(t, dir)
+		bad := commandtest.Run(t, dir, base+two+" -o bad.csv")
+		if !strings.Contains(bad.Stderr, want) {
+			t.Errorf("%s: %s, want %s", two, bad.Stderr, want)
+		}
+		commandtest.WantInputError(t, dir, bad, before)
+	}
+	// two records of one file for one
+	bad := commandtest.Run(t, dir, "entities -i crm.csv --two many.csv --label person --block zip --block born "+
+		"--block soundex(last) --links-by id -c answers.csv --decided both.csv --compare first,last,born -o bad.csv")
+	if !strings.Contains(bad.Stderr, "which are of one file: want one record of it in an entity, or --one-to many") {
+		t.Errorf("a contradiction of the files: %s", bad.Stderr)
+	}
+}

@@ -236,6 +236,27 @@ var _ Points = (*Mixed)(nil)
 // IsText reports whether the column holds texts.
 func (c *Column) IsText() bool { return c.Codes != nil }
 
+// Append returns a column of texts with the rows of another one below.
+func (c *Column) Append(more *Column) *Column {
+	code := map[string]int32{}
+	for k, text := range c.Levels {
+		code[text] = int32(k)
+	}
+	out := &Column{Name: c.Name, Codes: slices.Clip(c.Codes), Levels: slices.Clip(c.Levels)}
+	for _, level := range more.Codes {
+		if level >= 0 {
+			text := more.Levels[level]
+			if _, known := code[text]; !known {
+				code[text] = int32(len(out.Levels))
+				out.Levels = append(out.Levels, text)
+			}
+			level = code[text]
+		}
+		out.Codes = append(out.Codes, level)
+	}
+	return out
+}
+
 // slice returns the rows [lo, hi) of the column, which share its memory.
 func (c *Column) slice(lo, hi int) Column {
 	out := Column{Name: c.Name, Levels: c.Levels}

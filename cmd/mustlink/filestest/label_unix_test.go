@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -251,4 +252,42 @@ func TestLabelPeople(t *testing.T) {
 	if answer.StatusCode != http.StatusMisdirectedRequest {
 		t.Errorf("another host: status %d", answer.StatusCode)
 	}
+}
+
+// TestLabelFirst: mustlink entities writes doubtful pairs, label asks about these in their order,
+// and entities keeps the answers.
+func TestLabelFirst(t *testing.T) {
+	dir := commandtest.Workspace(t)
+	var data strings.Builder
+	data.WriteString("id,x,y,label\n")
+	for i := range 60 {
+		fmt.Fprintf(&data, "r%d,%d.%d,%d,c%d\n", i, 20*(i/3%5)+i%3, i%7, 20*(i/15), i/3)
+	}
+	clitest.Write(t, dir, "data.csv", data.String())
+	commandtest.RunOK(t, dir, "links make -i data.csv --must 50 --cannot 500 -o some.csv")
+	commandtest.RunOK(t, dir, "calibrate -q -i data.csv --prepare none -c some.csv -o c.mlk")
+	entities := "entities c.mlk -i data.csv --neighbors 4 --links-by id -o e.csv"
+	commandtest.RunOK(t, dir, entities+" --doubtful doubtful.csv --doubts 5")
+	doubtful := clitest.Lines(clitest.Read(t, dir, "doubtful.csv"))[1:]
+	line := slices.Concat(labelLine, []string{"--first", "doubtful.csv"})
+	l := labeling(t, commandtest.Command(dir, line...))
+	s := l.send(t, "state", "")
+	var asked []string
+	for _, line := range doubtful {
+		i, j := s.Question.A.Row, s.Question.B.Row
+		if ids := strings.Split(line, ","); ids[0] != fmt.Sprint("r", i) || ids[1] != fmt.Sprint("r", j) {
+			t.Fatalf("the question is r%d, r%d: want %s", i, j, line)
+		}
+		asked = append(asked, fmt.Sprintf("r%d,r%d,cannot", i, j))
+		s = l.send(t, "answer", fmt.Sprintf(`{"i":%d,"j":%d,"answer":"cannot"}`, i, j))
+	}
+	l.send(t, "finish", "{}")
+	l.end()
+	answers := clitest.Read(t, dir, "answers.csv")
+	for _, line := range asked {
+		if !strings.Contains(answers, line) {
+			t.Errorf("the answers %s lack %s", answers, line)
+		}
+	}
+	commandtest.RunOK(t, dir, entities+" --decided answers.csv")
 }

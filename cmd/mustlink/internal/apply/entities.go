@@ -28,6 +28,10 @@ import (
 type entitiesCommand struct {
 	*session.Session
 	data     source.Data
+	two      string // the second file
+	oneTo    string
+	table    *mustlink.Table // of the first file
+	second   int             // the first record of the second file, 0 without one
 	links    source.Links
 	decided  source.Links
 	o        mustlink.EntityOptions
@@ -44,7 +48,7 @@ type entitiesCommand struct {
 func newEntities(s *session.Session) *cobra.Command {
 	c := &entitiesCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:        "entities [MODEL] -i DATA [-c LINKS] [--compare A,B] [--block KEYS] -o ENTITIES",
+		Use:        "entities [MODEL] -i DATA [--two DATA] [-c LINKS] [--compare A,B] [--block KEYS] -o ENTITIES",
 		SuggestFor: []string{"resolve", "merge"},
 		Short:      "join the records of one person, or of any entity",
 		Long: `Join the records of DATA that are the same entity. ENTITIES is a CSV with the columns id (or the
@@ -72,6 +76,10 @@ the source; an empty cell may be in any. The probability of a record is the mean
 pairs with the rest of its entity; for a record alone, 1 less the largest one of a pair that may
 join it.
 
+--two names a second file with the same columns. Links join a record of -i and one of this file, or
+with --one-to many several of these, which may be duplicates. Both have ids, which differ, and ENTITIES
+has a column file.
+
 With --previous, the ENTITIES of an earlier run, records that were one entity stay one, with its
 number. An entity of several keeps the number of most of its records, and numbers are not used
 again. --doubtful writes the candidates about which the entities are wrong most likely, as PAIRS to
@@ -96,6 +104,9 @@ no probability is learned from them.`,
 		"MODEL (default without --block 10, or those above a probability of 0.1)", usage.Range(">= 1"))
 	f.Int(&c.o.MaxPairs, "max-pairs", usualPairs, "refuse to find more than `N` candidates",
 		usage.Range(">= 1"))
+	f.String(&c.two, "two", "", "a second file of `DATA`, of which a record is linked to one of -i")
+	f.String(&c.oneTo, "one-to", "one", "how many records of --two are linked to a record of -i: `one|many`",
+		usage.Complete("one", "many"), usage.Needs("two"))
 	f.Repeated(&c.distinct, "distinct", "a `COLUMN` of which an entity has each value at most once; repeatable")
 	f.Int(&c.ask, "ask", 0, "write `N` candidates at random as PAIRS to answer", usage.Range(">= 1"),
 		usage.Excludes("previous"), usage.Excludes("doubtful"))
@@ -124,6 +135,10 @@ func (c *entitiesCommand) check(check *session.Checks, args []string) {
 	c.data.LabelOptional = model
 	check.Refuse(len(c.names) > 0 && !source.CanReadTwice(c.data.Path),
 		"--compare, --block and --distinct read the rows twice, but standard input can be read only once: want a file")
+	check.File("--two", c.two, "")
+	check.OneOf("--one-to", c.oneTo, []string{"one", "many"})
+	check.Refuse(c.two != "" && c.data.Labels != "",
+		"--labels and --two are given together: want the labels in both files, as a column")
 	c.links.Check(check)
 	c.decided.Flag = "--decided"
 	c.decided.Check(check)
@@ -202,9 +217,14 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.read(ctx, m)
+	d, err := c.read(ctx, m, c.data.Path)
 	if err != nil {
 		return err
+	}
+	if c.table = mustlink.FromData(d); c.two != "" {
+		if d, err = c.readSecond(ctx, m, d); err != nil {
+			return err
+		}
 	}
 	if err := c.distinctKeys(); err != nil {
 		return err
@@ -239,7 +259,7 @@ func (c *entitiesCommand) run(ctx context.Context, args []string) error {
 	if err := c.earlier(d, all); err != nil {
 		return err
 	}
-	e, err := mustlink.Entities(ctx, mustlink.FromData(d), known, c.o)
+	e, err := mustlink.Entities(ctx, c.table, known, c.o)
 	if err != nil {
 		return c.contradiction(err, d)
 	}
@@ -274,9 +294,12 @@ func scored(truth, labels []string) *score.Report {
 	return r
 }
 
-// read reads the records for the model, and the columns of texts; without a model only these.
-func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric) (d *dataset.Data, err error) {
+// read reads the records of a file for the model, and the columns of texts; without a model only
+// these.
+func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric,
+	path string) (d *dataset.Data, err error) {
 	texts, records := c.data, c.data
+	texts.Path, records.Path = path, path
 	if len(c.names) > 0 {
 		texts.Keep, texts.Drop, texts.Text, texts.Mixed = c.names, nil, c.names, true
 		if d, err = texts.Read(ctx, c.Session); err != nil {
@@ -297,6 +320,48 @@ func (c *entitiesCommand) read(ctx context.Context, m *metric.Metric) (d *datase
 		}
 	}
 	return m.Read(ctx, &records)
+}
+
+// readSecond returns the records of both files, whose points are the columns of texts.
+func (c *entitiesCommand) readSecond(ctx context.Context, m *metric.Metric,
+	d *dataset.Data) (*dataset.Data, error) {
+	texts, first := c.texts, map[string]bool{}
+	other, err := c.read(ctx, m, c.two)
+	if err != nil {
+		return nil, err
+	}
+	for _, of := range []*dataset.Data{d, other} {
+		if of.IDs == nil {
+			return nil, fault.Data(of.Name, "--two names records by id: want a column id")
+		}
+	}
+	for _, id := range d.IDs {
+		first[id] = true
+	}
+	for row, id := range other.IDs {
+		if first[id] {
+			return nil, &fault.DataError{File: c.two, Row: row, Column: "id", Err: fmt.Errorf(
+				"the id is %q, as that of a record of %s: want other ids, by which links name records", id, d.Name)}
+		}
+	}
+	c.second, c.o.Second, c.o.OneToMany = len(d.IDs), mustlink.FromData(other), c.oneTo == "many"
+	both := *d
+	both.IDs, both.Labels = slices.Concat(d.IDs, other.IDs), slices.Concat(d.Labels, other.Labels)
+	if len(both.Labels) != len(both.IDs) { // a file has none
+		both.Labels = nil
+	}
+	all := &points.Mixed{N: len(both.IDs)}
+	if texts != nil {
+		for k := range texts.Columns {
+			at := slices.Index(c.texts.Names(), texts.Columns[k].Name) // which the reader would have missed
+			all.Columns = append(all.Columns, *texts.Columns[k].Append(&c.texts.Columns[at]))
+		}
+	}
+	if both.Points, c.texts = all, all; len(c.names) > 0 {
+		both.Features = all.Names()
+		c.o.Texts = mustlink.FromData(&both)
+	}
+	return &both, nil
 }
 
 // distinctKeys finds the columns of --distinct.
@@ -333,7 +398,7 @@ func (c *entitiesCommand) readLinks(ctx context.Context, l *source.Links,
 
 // writeQuestions writes candidates at random, without those that links settle.
 func (c *entitiesCommand) writeQuestions(ctx context.Context, d *dataset.Data, known *links.Set) error {
-	pairs, candidates, err := mustlink.EntityQuestions(ctx, mustlink.FromData(d), known, c.o, c.ask)
+	pairs, candidates, err := mustlink.EntityQuestions(ctx, c.table, known, c.o, c.ask)
 	if err != nil {
 		return c.contradiction(err, d)
 	}
@@ -410,6 +475,11 @@ func (c *entitiesCommand) contradiction(err error, d *dataset.Data) error {
 	if _, is := errors.AsType[*fault.DataError](err); is { // of the links, as it does not name the data
 		return fault.InFile(err, session.NameOr(c.links.Path, d.Name))
 	}
+	if e, is := errors.AsType[*cluster.DistinctError](err); is && e.Column == "" {
+		return fault.Data(c.given(), "must-links %s join rows %d and %d of both files, which are of one file: "+
+			"want one record of it in an entity, or --one-to many", e.Conflict.PathString(), e.Conflict.Link.I,
+			e.Conflict.Link.J)
+	}
 	err = usage.RenameParams(err, "key", "--block", "threshold", "the distance of the calibration")
 	return contradicted(err, c.given(), d.Name, func(e *cluster.DistinctError) (alike, flag string) {
 		column := c.texts.Columns[slices.Index(c.texts.Names(), e.Column)]
@@ -455,8 +525,12 @@ func (c *entitiesCommand) write(e *mustlink.Resolution, d *dataset.Data, r *enti
 			return err
 		}
 	}
-	record := make([]string, 3)
-	return dataset.WriteTable(c.out, []string{"id", "entity", "probability"},
+	columns := []string{"id", "entity", "probability"}
+	if c.second > 0 {
+		columns = append(columns, "file")
+	}
+	record := make([]string, len(columns))
+	return dataset.WriteTable(c.out, columns,
 		func(yield func([]string, error) bool) {
 			for i, label := range e.Numbers {
 				record[0] = strconv.Itoa(i)
@@ -465,6 +539,9 @@ func (c *entitiesCommand) write(e *mustlink.Resolution, d *dataset.Data, r *enti
 				}
 				record[1] = strconv.Itoa(label)
 				record[2] = strconv.FormatFloat(e.Probability[i], 'g', 6, 64)
+				if c.second > 0 {
+					record[3] = map[bool]string{true: c.data.Path, false: c.two}[i < c.second]
+				}
 				if !yield(record, nil) {
 					return
 				}

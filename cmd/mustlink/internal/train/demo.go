@@ -452,6 +452,15 @@ func (r peopleReport) text(w io.Writer) {
 }
 
 func (p *peopleCommand) run(ctx context.Context, _ []string) error {
+	eng, err := p.Engine()
+	if err != nil {
+		return err
+	}
+	const recordBytes = 640 // its texts, and the columns made of them
+	if err := eng.Check("a table of "+fault.Count(p.records, "record"), recordBytes*int64(p.records),
+		"use fewer --records"); err != nil {
+		return err
+	}
 	d, err := dataset.People(p.records, p.seed)
 	if err != nil {
 		return err

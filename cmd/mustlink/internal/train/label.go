@@ -41,6 +41,7 @@ type labelCommand struct {
 	cmd       *cobra.Command
 	data      source.Data
 	links     source.Links
+	first     string
 	preparing source.Preparing
 	images    string
 	text      string
@@ -76,7 +77,8 @@ Meanwhile fits in the background learn a metric from the answers, by the method 
 The page shows their verdict on held-out links in the words of 'mustlink fit' and as a curve, and a map of all rows;
 a click on a row asks about its neighbors. The links of -c are known, too, and do not change. Columns who and
 when are added to the file of -o. LINKS.open.csv, next to it, has pairs that somebody could not answer, and answers
-that others overruled.
+that others overruled. --first PAIRS are asked before other questions, in their order, such as the doubtful
+pairs of 'mustlink entities'; answers then name rows as they do.
 
 --images names a column with the paths of pictures below the folder of DATA, or a folder with a picture for each
 row, named by its id or number (7.png, .jpg, .gif, .webp or .bmp). SVG is not shown. Without --show, the page
@@ -98,6 +100,7 @@ Ctrl-C, or the button of the page, ends the session.`,
 	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
 	c.links.Flags(cmd)
+	f.String(&c.first, "first", "", "the file of `PAIRS` to ask about before others, in their order")
 	f.String(&c.images, "images", "", "the pictures of rows: a `COLUMN` with their paths, or a folder")
 	f.String(&c.text, "text", "", "the `COLUMN` that is shown as a text, with different words marked")
 	f.Strings(&c.show, "show", "`COLUMNS` to show (default those that differ)")
@@ -138,6 +141,7 @@ func (c *labelCommand) check(check *session.Checks, args []string) {
 	if c.links.Path != "" && !session.SameFile(c.links.Path, c.out) {
 		c.links.Check(check)
 	}
+	check.File("--first", c.first, "")
 	check.Output("-o, --output", c.out)
 }
 
@@ -185,6 +189,12 @@ func (c *labelCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	c.links.Follow(c.Session, c.out, data)
+	if c.first != "" { // which also says how new answers name rows
+		if o.First, err = source.ReadRows(ctx, c.Session, &c.links, c.first, data,
+			dataset.ReadPairs); err != nil {
+			return err
+		}
+	}
 	if o.ByID = c.links.Names(data) != nil; !o.ByID {
 		if err := c.links.NeedIDs(data); err != nil {
 			return err
@@ -263,8 +273,8 @@ func (c *labelCommand) next(o *label.Options) string {
 	if c.images != "" && !dataset.IsFolder(c.images) {
 		words = append(words, "--drop", c.images)
 	}
-	return usage.WithFlags(words, c.cmd, "links", "links-by", "images", "text", "show", "classes", "port",
-		"share", "people", "no-browser", "no-fit", "output")
+	return usage.WithFlags(words, c.cmd, "links", "links-by", "first", "images", "text", "show", "classes",
+		"port", "share", "people", "no-browser", "no-fit", "output")
 }
 
 // labelReport is the result of `mustlink label`.
