@@ -128,7 +128,7 @@ func TestTableIsThatOfGo(t *testing.T) {
 	columns[1] = ofTexts("plan", slices.Repeat([]int32{0}, n), "new")
 	remarks, err = Remarks(m, tableOf(n, columns...))
 	if err != nil || len(remarks.([]string)) != 1 ||
-		!strings.Contains(remarks.([]string)[0], `"plan": 60 rows`) {
+		!strings.Contains(remarks.([]string)[0], `"plan": the fit did not see the texts of 60 rows`) {
 		t.Errorf("remarks %q, error %v", remarks, err)
 	}
 }
