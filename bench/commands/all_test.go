@@ -55,8 +55,9 @@ func TestAll(t *testing.T) {
 			t.Errorf("run %d: %d trials and %d drawings: want 7 and 1, %s", run, trials, drawings, want)
 		}
 		page := clitest.Read(t, dir, reproductionPage) +
-			clitest.Read(t, filepath.Join(dir, resultsFolder, detailsFolder), "figures.csv")
-		for _, words := range []string{"| tsang-1 | none | 3 |", "data not available (no.csv)", "It is one.",
+			clitest.Read(t, filepath.Join(dir, resultsFolder, detailsFolder), "figures.csv") +
+			clitest.Read(t, filepath.Join(dir, resultsFolder, detailsFolder), "rivals.csv")
+		for _, words := range []string{"| tsang-1 | none | 1 |", "tsang-1,none,3,", "data not available (no.csv)", "It is one.",
 			"--quick"} {
 			if !strings.Contains(page, words) {
 				t.Errorf("run %d: %q is missing in\n%s", run, words, page)

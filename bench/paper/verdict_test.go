@@ -158,7 +158,7 @@ func TestCounts(t *testing.T) {
 		"| lu-fig5 | the paper's | 1 | 1 | 1 | 0 | 0 |", // apart from both
 		"| [a](results/a.md) | KRCA, XOR | 0 | 0 | +0.0 | not tried |",
 		"| [b](results/b.md) | it is | mixed | one of two | not tried |",
-		": 0 reproduced, 1 mixed, 0 not.",
+		"methods 0 are reproduced, 1 are mixed and 0 are not;",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
