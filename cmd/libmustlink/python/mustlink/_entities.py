@@ -130,7 +130,7 @@ def entities(
     """
     frame = _frame(X)
     label, probability = np.empty(len(frame), dtype=np.int64), np.empty(len(frame))
-    asked = {"blocks": _list(block), "compare": _list(compare), "neighbors": n_neighbors, "max_pairs": max_pairs, "doubts": doubts, "seed": as_seed(seed)}
+    asked: dict[str, Any] = {"blocks": _list(block), "compare": _list(compare), "neighbors": n_neighbors, "max_pairs": max_pairs, "doubts": doubts, "seed": as_seed(seed)}
     if decided is not None:
         asked["decided"] = np.column_stack([decided.pairs, decided.signs]).tolist()
     if previous is not None:

@@ -144,7 +144,7 @@ class Frames(unittest.TestCase):
     def test_unseen_texts(self):
         new = self.frame.copy()
         new.loc[[2, 4], "plan"] = "platinum"
-        with self.assertWarnsRegex(Notice, '"plan": 2 rows'):
+        with self.assertWarnsRegex(Notice, '"plan": the fit did not see the texts of 2 rows'):
             got = self.learner.transform(new)
         same = np.setdiff1d(np.arange(len(new)), [2, 4])
         np.testing.assert_array_equal(got[same], self.want[same])
