@@ -224,8 +224,8 @@ func (t *tests) run(p *program, busy, wall time.Duration) (got outcome, message 
 	switch {
 	case ctx.Err() != nil && time.Now().After(t.end):
 		return outOfTime, "", took
-	case ctx.Err() != nil || err != nil && took.busy >= busy:
-		return hung, "", took
+	case ctx.Err() != nil || err != nil && (took.busy >= busy || command.ProcessState.ExitCode() < 0):
+		return hung, "", took // a signal is that of the bound, as tests send themselves none
 	case err != nil:
 		return killed, out.String(), took
 	}
