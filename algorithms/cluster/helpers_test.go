@@ -2,26 +2,20 @@ package cluster
 
 import (
 	"math"
-	"math/rand/v2"
-	"testing"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
-	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/clustertest"
 )
 
-// blobs returns n points around k centers on a lattice of spacing 2, s.d. sd.
-func blobs(seed uint64, n, d, k int, sd float64) blas.Matrix {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	x := blas.NewMatrix(n, d)
-	for i := range n {
-		c := i % k
-		for j := range d {
-			x.Set(i, j, 2*float64((c>>(j%8))&1)+float64(c)/float64(k)+sd*rng.NormFloat64())
-		}
-	}
-	return x
-}
+var (
+	blobs        = clustertest.Blobs
+	allLabelings = clustertest.AllLabelings
+	satisfies    = clustertest.Satisfies
+	mustSet      = clustertest.Links
+	gram         = clustertest.Gram
+	rbf          = clustertest.RBF
+)
 
 // plainInertia computes the inertia of labels about the means of the clusters.
 func plainInertia(x blas.Matrix, labels []int, k int) float64 {
@@ -49,42 +43,6 @@ func plainMeans(x blas.Matrix, labels []int, k int) blas.Matrix {
 		}
 	}
 	return m
-}
-
-// allLabelings calls f with every assignment of n points to k clusters.
-func allLabelings(n, k int, f func([]int)) {
-	labels := make([]int, n)
-	for {
-		f(labels)
-		i := 0
-		for ; i < n; i++ {
-			if labels[i]++; labels[i] < k {
-				break
-			}
-			labels[i] = 0
-		}
-		if i == n {
-			return
-		}
-	}
-}
-
-func satisfies(labels []int, ls []links.Link) bool {
-	for _, l := range ls {
-		if (labels[l.I] == labels[l.J]) != (l.Sign == links.Must) {
-			return false
-		}
-	}
-	return true
-}
-
-func mustSet(t testing.TB, n int, ls []links.Link) *links.Set {
-	t.Helper()
-	s, err := links.New(n, ls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 func sameResult(a, b *Result) bool {

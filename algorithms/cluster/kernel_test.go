@@ -16,18 +16,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func gram(x blas.Matrix) blas.Matrix {
-	k := blas.NewMatrix(x.Rows, x.Rows)
-	for i := range x.Rows {
-		for j := range x.Rows {
-			for c, v := range x.Row(i) {
-				k.Data[i*k.Stride+j] += v * x.At(j, c)
-			}
-		}
-	}
-	return k
-}
-
 // TestLinearKernelIsKMeans: with the linear kernel the objective is that of k-means, the
 // result is a fixed point of Lloyd's iteration, and enough starts find the same optimum.
 func TestLinearKernelIsKMeans(t *testing.T) {
@@ -62,16 +50,6 @@ func TestLinearKernelIsKMeans(t *testing.T) {
 			t.Errorf("seed %d: k-means reaches %g, kernel k-means %g", seed, a.Inertia, b.Inertia)
 		}
 	}
-}
-
-func rbf(x blas.Matrix, gamma float64) blas.Matrix {
-	k := blas.NewMatrix(x.Rows, x.Rows)
-	for i := range x.Rows {
-		for j := range x.Rows {
-			k.Set(i, j, math.Exp(-gamma*enginetest.SquaredDistance(x.Row(i), x.Row(j))))
-		}
-	}
-	return k
 }
 
 // TestKernelSeparatesRings: two rings are no task for k-means but one for an rbf kernel.

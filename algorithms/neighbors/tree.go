@@ -226,8 +226,13 @@ func widest(y blas.Matrix, rows []int32) int {
 func (t *tree) place(ctx context.Context, eng *engine.Engine, x blas.Matrix, mean []float64,
 	y blas.Matrix) (err error) {
 	t.y = eng.NewMatrix(t.n, y.Cols)
-	for at, i := range t.order {
-		copy(t.y.Row(at), y.Row(int(i)))
+	if err := eng.For(ctx, t.n, forBlock, func(lo, hi int) error {
+		for at := lo; at < hi; at++ {
+			copy(t.y.Row(at), y.Row(int(t.order[at])))
+		}
+		return nil
+	}); err != nil {
+		return err
 	}
 	if t.narrow, err = t.panels(ctx, eng, y, make([]float64, y.Cols)); err == nil && x.Cols > y.Cols {
 		t.wide, err = t.panels(ctx, eng, x, mean)

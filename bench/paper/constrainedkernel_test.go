@@ -5,17 +5,27 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/cluster"
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/clustertest"
 	"github.com/mustlink/mustlink/internal/propertytest"
 
 	"pgregory.net/rapid"
+)
+
+var (
+	blobs        = clustertest.Blobs
+	allLabelings = clustertest.AllLabelings
+	satisfies    = clustertest.Satisfies
+	mustSet      = clustertest.Links
+	gram         = clustertest.Gram
+	rbf          = clustertest.RBF
 )
 
 // someMust draws count must-links among n objects.
@@ -146,7 +156,7 @@ func TestConstrainedKernelWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !sameResult(want, got) {
+	if !reflect.DeepEqual(want, got) {
 		t.Error("five workers give another result than one")
 	}
 }
@@ -183,94 +193,4 @@ func TestConstrainedKernelBadInput(t *testing.T) {
 		cluster.Params{K: 2}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-}
-
-// blobs returns n points around k centers on a lattice of spacing 2, s.d. sd.
-func blobs(seed uint64, n, d, k int, sd float64) blas.Matrix {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	x := blas.NewMatrix(n, d)
-	for i := range n {
-		c := i % k
-		for j := range d {
-			x.Set(i, j, 2*float64((c>>(j%8))&1)+float64(c)/float64(k)+sd*rng.NormFloat64())
-		}
-	}
-	return x
-}
-
-// allLabelings calls f with every assignment of n points to k clusters.
-func allLabelings(n, k int, f func([]int)) {
-	labels := make([]int, n)
-	for {
-		f(labels)
-		i := 0
-		for ; i < n; i++ {
-			if labels[i]++; labels[i] < k {
-				break
-			}
-			labels[i] = 0
-		}
-		if i == n {
-			return
-		}
-	}
-}
-
-func satisfies(labels []int, ls []links.Link) bool {
-	for _, l := range ls {
-		if (labels[l.I] == labels[l.J]) != (l.Sign == links.Must) {
-			return false
-		}
-	}
-	return true
-}
-
-func mustSet(t testing.TB, n int, ls []links.Link) *links.Set {
-	t.Helper()
-	s, err := links.New(n, ls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func sameResult(a, b *cluster.Result) bool {
-	if a.Restart != b.Restart || a.Iterations != b.Iterations || a.Converged != b.Converged ||
-		math.Float64bits(a.Inertia) != math.Float64bits(b.Inertia) || len(a.Labels) != len(b.Labels) ||
-		len(a.Centers.Data) != len(b.Centers.Data) {
-		return false
-	}
-	for i := range a.Labels {
-		if a.Labels[i] != b.Labels[i] {
-			return false
-		}
-	}
-	for i := range a.Centers.Data {
-		if math.Float64bits(a.Centers.Data[i]) != math.Float64bits(b.Centers.Data[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func gram(x blas.Matrix) blas.Matrix {
-	k := blas.NewMatrix(x.Rows, x.Rows)
-	for i := range x.Rows {
-		for j := range x.Rows {
-			for c, v := range x.Row(i) {
-				k.Data[i*k.Stride+j] += v * x.At(j, c)
-			}
-		}
-	}
-	return k
-}
-
-func rbf(x blas.Matrix, gamma float64) blas.Matrix {
-	k := blas.NewMatrix(x.Rows, x.Rows)
-	for i := range x.Rows {
-		for j := range x.Rows {
-			k.Set(i, j, math.Exp(-gamma*enginetest.SquaredDistance(x.Row(i), x.Row(j))))
-		}
-	}
-	return k
 }

@@ -305,6 +305,12 @@ func TestReservesOnce(t *testing.T) {
 	long := "0." + strings.Repeat("1", 30) + ","
 	short := []byte("a,b,c,d\n1,2,3,4\n" + b.String())
 	tall := []byte("a,b,c,d\n" + long + long + long + "1\n" + b.String())
+	var records bytes.Buffer // of JSON, which is longer than the values
+	for line := range strings.Lines(string(short[len("a,b,c,d\n"):])) {
+		cells := strings.Split(strings.TrimSpace(line), ",")
+		fmt.Fprintf(&records, `{"%[5]s a":%[1]s,"%[5]s b":%[2]s,"%[5]s c":%[3]s,"%[5]s d":%[4]s}`+"\n", cells[0],
+			cells[1], cells[2], cells[3], strings.Repeat("long ", 20))
+	}
 	lying := gziptest.Zip(short)
 	copy(lying[len(lying)-4:], "\xff\xff\xff\xff")
 	for _, c := range []struct {
@@ -317,6 +323,7 @@ func TestReservesOnce(t *testing.T) {
 		{"long.csv", tall, "", 8*rows*cols + 1<<19},
 		{"short.csv.gz", gziptest.Zip(short), "", 8*rows*cols + 1<<19},
 		{"lying.csv.gz", lying, "checksum", 16 * 8 * rows * cols},
+		{"long-names.jsonl", records.Bytes(), "", 1 << 40}, // the decoder of JSON makes much garbage
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
 		if err := os.WriteFile(path, c.content, 0o600); err != nil {
@@ -333,6 +340,10 @@ func TestReservesOnce(t *testing.T) {
 			}
 		case err != nil || d.Points.Len() != rows:
 			t.Fatalf("%s: %v, error %v", c.name, d, err)
+		default:
+			if x := d.Points.(*points.Dense).Data; cap(x) > len(x)*4/3 {
+				t.Errorf("%s: memory for %d values, of which there are %d", c.name, cap(x), len(x))
+			}
 		}
 		if used := after.TotalAlloc - before.TotalAlloc; used > c.most {
 			t.Errorf("%s: %d bytes allocated for values of %d bytes: want %d", c.name, used, 8*rows*cols, c.most)

@@ -25,7 +25,7 @@ func withJSON[T any](read func(src *source, o ReadOptions, rep *report) (T,
 			return none, noteRecord(rep, err, -1)
 		}
 		j := &jsonLines{lines: lines, index: map[string]int{}, widths: map[string]int{}}
-		src.r, src.size, src.file = bufio.NewReaderSize(&steady{in: j}, bufferSize), -1, nil
+		src.r, src.size, src.hint, src.file = bufio.NewReaderSize(&steady{in: j}, bufferSize), -1, -1, nil
 		src.headless, src.named, src.translated, o.Header = false, true, true, HeaderFirst
 		return read(src, o, rep)
 	}

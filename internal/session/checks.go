@@ -44,7 +44,6 @@ func (s *Session) Checked(check func(c *Checks, args []string),
 		if check(c, args); c.Err != nil {
 			return c.Err
 		}
-		s.limitCollections()
 		return s.Files.Guard(func() error { return work(cmd.Context(), args) })
 	}
 }

@@ -153,7 +153,7 @@ func (s *Session) globalFlags(root *cobra.Command) {
 			"the netlib build: for a given --blas-threads)")
 	f.IntVar(&s.BLASThreads, "blas-threads", 0,
 		"number of threads of one large linear algebra call; 0 for as many as --workers")
-	f.Var(&s.MemoryLimit, "memory-limit",
+	f.Var(memoryLimit{&s.MemoryLimit}, "memory-limit",
 		"refuse work that requires more memory than this, such as 8GiB (default no limit)")
 }
 
@@ -209,11 +209,16 @@ func (b *ByteSize) String() string {
 	return fmt.Sprint(fault.FormatBytes(int64(*b)))
 }
 
-// limitCollections makes the collector keep to the memory limit of the command, if it has one.
-func (s *Session) limitCollections() {
-	if s.MemoryLimit > 0 {
-		debug.SetMemoryLimit(collectionLimit(int64(s.MemoryLimit)))
+// memoryLimit is the value of --memory-limit, which the collector keeps to as soon as it is known.
+type memoryLimit struct{ *ByteSize }
+
+// Set implements pflag.Value.
+func (m memoryLimit) Set(text string) error {
+	err := m.ByteSize.Set(text)
+	if err == nil && *m.ByteSize > 0 {
+		debug.SetMemoryLimit(collectionLimit(int64(*m.ByteSize)))
 	}
+	return err
 }
 
 // collectionLimit returns the memory of the process beyond which Go collects garbage as often as it

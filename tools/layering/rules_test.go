@@ -157,7 +157,7 @@ var leafReferences = map[string][]string{
 // testTools are imported by the tests of all floors, and by the packages that support these tests.
 var testTools = []string{"internal/propertytest", "internal/drawstest", "internal/racetest",
 	"internal/difftest", "internal/tabletest", "internal/failtest",
-	"internal/gziptest"}
+	"internal/gziptest", "internal/clustertest"}
 
 // Check returns one message for every import of the package pkg that breaks the order,
 // none if all is well. pkg is relative to the module ("" its root, "engine/kernel");
