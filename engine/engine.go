@@ -6,11 +6,13 @@
 package engine
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/mustlink/mustlink/blas"
@@ -27,6 +29,10 @@ type Options struct {
 	Workers int
 	// MemoryLimit is the largest request, in bytes, that Check lets pass; 0 for none.
 	MemoryLimit int64
+	// Held counts the bytes that the caller keeps apart from requests, such as the tables it has read;
+	// nil for none. Together with them a request is at most seven quarters of the limit, which leaves
+	// the last quarter of twice the limit to garbage and buffers.
+	Held *atomic.Int64
 	// Cache keeps values that fits on the same points share; nil for none. The rounding of OpenBLAS
 	// depends on its number of threads, so engines that share a cache should give OpenBLAS the same
 	// number.
@@ -39,6 +45,7 @@ type Engine struct {
 	backend blas.Backend
 	workers int
 	limit   int64
+	held    *atomic.Int64
 	cache   *Cache
 }
 
@@ -50,7 +57,8 @@ func New(o Options) (*Engine, error) {
 	if o.MemoryLimit < 0 {
 		return nil, fault.Param("memory limit", o.MemoryLimit, "a number of bytes >= 0 (0 for no limit)")
 	}
-	e := &Engine{backend: o.Backend, workers: o.Workers, limit: o.MemoryLimit, cache: o.Cache}
+	e := &Engine{backend: o.Backend, workers: o.Workers, limit: o.MemoryLimit, held: o.Held,
+		cache: o.Cache}
 	if e.workers == 0 {
 		e.workers = runtime.GOMAXPROCS(0)
 	}
@@ -85,7 +93,8 @@ func (e *Engine) Share(parts int) (*Engine, error) {
 // WithCache returns an engine with another cache, nil for none, and the same backend, workers and
 // limit. Errors are those of [New].
 func (e *Engine) WithCache(c *Cache) (*Engine, error) {
-	return New(Options{Backend: e.backend, Workers: e.workers, MemoryLimit: e.limit, Cache: c})
+	return New(Options{Backend: e.backend, Workers: e.workers, MemoryLimit: e.limit, Held: e.held,
+		Cache: c})
 }
 
 // Backend returns the linear algebra backend.
@@ -116,7 +125,11 @@ func (e *Engine) Check(what string, bytes int64, hint string) error {
 	if bytes < 0 {
 		bytes = math.MaxInt64
 	}
-	return &fault.MemoryError{What: what, Need: bytes, Limit: e.bound(), Hint: hint}
+	bound := e.bound()
+	if bytes <= e.limit { // alone it would pass
+		what += fmt.Sprintf(" next to %s of data in memory", fault.FormatBytes(e.held.Load()))
+	}
+	return &fault.MemoryError{What: what, Need: bytes, Limit: bound, Hint: hint}
 }
 
 // Allows reports whether Check lets a request pass, for callers that name it only if it does not.
@@ -124,10 +137,13 @@ func (e *Engine) Allows(bytes int64) bool { return 0 <= bytes && bytes <= e.boun
 
 // bound returns the largest request that Check lets pass.
 func (e *Engine) bound() int64 {
-	if e.limit > 0 && e.limit < addressable {
+	if e.limit == 0 || e.limit >= addressable {
+		return addressable
+	}
+	if e.held == nil {
 		return e.limit
 	}
-	return addressable
+	return max(0, min(e.limit, e.limit+e.limit/4*3-e.held.Load()))
 }
 
 // MatrixBytes returns the size of a rows x cols matrix of float64 values, or math.MaxInt64 if the

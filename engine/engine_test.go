@@ -321,6 +321,32 @@ func TestForBlockPanics(t *testing.T) {
 	_ = enginetest.New(t, 0).For(t.Context(), 1, 0, nil)
 }
 
+// What the caller holds leaves less to a request once there is more of it than three quarters of
+// the limit, also in engines with another cache.
+func TestHeldMemory(t *testing.T) {
+	var held atomic.Int64
+	e := enginetest.With(t, engine.Options{MemoryLimit: 400, Held: &held})
+	other, err := e.WithCache(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ held, most int64 }{{0, 400}, {300, 400}, {301, 399}, {500, 200}, {700, 0},
+		{900, 0}} {
+		held.Store(c.held)
+		for _, e := range []*engine.Engine{e, other} {
+			if !e.Allows(c.most) || e.Allows(c.most+1) {
+				t.Errorf("%d bytes held: want %d more, and no more", c.held, c.most)
+			}
+			var me *fault.MemoryError
+			err := e.Check("rows", c.most+1, "")
+			if !errors.As(err, &me) || me.Need != c.most+1 || me.Limit != c.most ||
+				strings.Contains(me.What, "next to") != (c.most < 400) {
+				t.Errorf("%d bytes held: %v", c.held, err)
+			}
+		}
+	}
+}
+
 // The factorizations call the backend and add checks of ctx and memory.
 func TestFactorizations(t *testing.T) {
 	e := enginetest.With(t, engine.Options{MemoryLimit: 1000})

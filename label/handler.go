@@ -261,12 +261,13 @@ func (s *Session) sendMap(w http.ResponseWriter) {
 	}
 	v.X, v.Y = x, y
 	p.Count, p.Views = len(rows), []view.Layout{v}
-	payload, err := p.Payload()
-	if err != nil {
+	var drawing bytes.Buffer
+	if err := p.WritePayload(&drawing, nil); err != nil {
 		failed(w, err)
 		return
 	}
-	send(w, map[string]any{"drawing": json.RawMessage(payload), "rows": rows, "images": s.o.Images != nil})
+	send(w, map[string]any{"drawing": json.RawMessage(drawing.Bytes()), "rows": rows,
+		"images": s.o.Images != nil})
 }
 
 // namedGroups is the number of groups with a color of their own.

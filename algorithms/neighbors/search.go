@@ -41,7 +41,7 @@ func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k
 		return nil, nil, err
 	}
 	q, n, d := query.Rows, train.Rows, train.Cols
-	bytes := engine.MatrixBytes(n, d+1) + engine.MatrixBytes(q, k)*3/2 +
+	bytes := engine.MatrixBytes(n, d+2) + engine.MatrixBytes(q, k)*3/2 +
 		int64(eng.Workers())*engine.MatrixBytes(64, 1024+d)
 	if err := eng.Check(fmt.Sprintf("search for %d neighbors of %d rows", k, q), bytes,
 		"search with fewer rows at a time"); err != nil {

@@ -249,6 +249,12 @@ func (r *extendedRows) nextMixed(limit int) (*table, error) {
 		if err != nil {
 			return nil, r.src.extensionError(err)
 		}
+		if t.rows == 0 {
+			err = r.reserve(t, rows, min(limit, r.in.Count()-r.done))
+		}
+		if err != nil {
+			return nil, err
+		}
 		r.mixed(t, rows)
 		if err := checkBytes(r.o, r.src.name, r.mix.settle(t)); err != nil {
 			return nil, err
@@ -262,13 +268,26 @@ func (r *extendedRows) nextMixed(limit int) (*table, error) {
 	return t, nil
 }
 
+// reserve allocates memory for n rows, of which these are the first.
+func (r *extendedRows) reserve(t *table, first Rows, n int) error {
+	m := &r.mix
+	if m.at == nil {
+		r.divide(first)
+	}
+	t.cols = len(m.above)
+	need := int64(n) * int64(8*t.cols+4*len(m.texts))
+	if err := checkBytes(r.o, r.src.name, need); err != nil {
+		return err
+	}
+	if m.reserve(n); !m.apart() { // the numbers of others move to columns
+		t.data = make([]float64, 0, n*t.cols)
+	}
+	return nil
+}
+
 // mixed appends rows to a mixed table.
 func (r *extendedRows) mixed(t *table, rows Rows) {
 	m := &r.mix
-	if m.at == nil {
-		r.divide(rows)
-	}
-	t.cols = len(m.above)
 	n := rows.count(t.cols)
 	bad := r.rep.takeBad()
 	for i := range n {

@@ -183,7 +183,7 @@ func InFile(err error, path string) error {
 	}
 	de, ok := errors.AsType[*DataError](err)
 	switch {
-	case ok && de.File != "":
+	case ok && de.File != "", strings.HasPrefix(err.Error(), path+": "): // it is named
 		return err
 	case ok && error(de) == err:
 		named := *de

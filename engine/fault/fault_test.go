@@ -163,6 +163,9 @@ func TestInFile(t *testing.T) {
 			fault.IsInput(got) != fault.IsInput(c.err) {
 			t.Errorf("%v: %v, want %s", c.err, got, c.want)
 		}
+		if named := fault.InFile(c.err, "x.csv"); fault.InFile(named, "x.csv") != named {
+			t.Errorf("%v is named twice: %v", c.err, fault.InFile(named, "x.csv"))
+		}
 		if got := fault.InFile(c.err, ""); got != c.err {
 			t.Errorf("%v: with an empty name it becomes %v", c.err, got)
 		}

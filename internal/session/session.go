@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -46,7 +48,8 @@ type Session struct {
 
 	Files dataset.Mappings // large files whose pages hold points, until the program ends
 
-	ballast   ballast    // empty for none
+	ballast   ballast // empty for none
+	held      atomic.Int64
 	stdinUsed string     // the flag that reads standard input, "" if none does
 	inputs    []string   // paths read, which no output may replace
 	course    course     // the bar of the command that runs
@@ -83,7 +86,16 @@ func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
 	if err != nil {
 		return nil, EnvironmentError(err)
 	}
-	return engine.New(engine.Options{Backend: backend, Workers: workers, MemoryLimit: int64(s.MemoryLimit)})
+	return engine.New(engine.Options{Backend: backend, Workers: workers, MemoryLimit: int64(s.MemoryLimit),
+		Held: &s.held})
+}
+
+// Hold counts points that stay in memory until the command ends, and that the memory limit allows
+// besides what its engines do; those of mapped files do not count.
+func (s *Session) Hold(p points.Points) {
+	if !s.Files.Mapped(p) {
+		s.held.Add(points.Bytes(p))
+	}
 }
 
 // EnvironmentError renames the parameter of an error to the environment variable with the wrong

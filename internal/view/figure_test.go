@@ -245,8 +245,10 @@ func TestUnlabeledPoints(t *testing.T) {
 	if text := legend[len(legend)-1].text; text != "no label (2)" {
 		t.Errorf("the legend ends in %q", text)
 	}
-	r := Report{Points: Points{Count: 5, Labels: s.Groups}}
-	text, err := r.payload()
+	p := Points{Count: 5, Labels: s.Groups}
+	var b strings.Builder
+	err := p.WritePayload(&b, nil)
+	text := b.String()
 	if err != nil || !strings.Contains(text, `"names":["1","a","b","no label"]`) ||
 		!strings.Contains(text, `"none":3`) {
 		t.Errorf("payload %s, error %v", text, err)

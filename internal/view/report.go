@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -194,13 +195,9 @@ func WriteReport(w io.Writer, r *Report) error {
 	if err != nil {
 		return err
 	}
-	payload, err := r.payload()
-	if err != nil {
-		return err
-	}
 	views := r.Points.Views
 	p := page{Report: r, Style: template.CSS(Style()), Script: template.JS(Script()),
-		Payload: template.JS(payload), Drawn: len(views) > 0,
+		Payload: payloadMark, Drawn: len(views) > 0,
 		Curves: drawings(r.Curves), Drawings: drawings(r.Pictures)}
 	p.Pair = len(views) > 1 && views[0].Before
 	p.Several = len(views) > 2 || len(views) == 2 && !p.Pair
@@ -208,8 +205,24 @@ func WriteReport(w io.Writer, r *Report) error {
 		return m.Verdict != nil && m.Verdict.Judged
 	})
 	p.HasImportance = slices.ContainsFunc(r.Models, func(m Model) bool { return m.Importance != nil })
-	return t.Execute(w, p)
+	var b bytes.Buffer
+	if err := t.Execute(&b, p); err != nil {
+		return err
+	}
+	before, after, _ := bytes.Cut(b.Bytes(), []byte(payloadMark))
+	_, err = w.Write(before)
+	if err == nil {
+		err = r.Points.WritePayload(w, r.Violations)
+	}
+	if err == nil {
+		_, err = w.Write(after)
+	}
+	return err
 }
+
+// payloadMark is where the payload, which may be large, is written into the page. Quotes in texts
+// are escaped, so no text looks like it.
+const payloadMark = `["payload"]`
 
 // Style returns the style sheet of pages.
 func Style() string { return embedded("page.css") }
@@ -238,15 +251,6 @@ func embedded(name string) string {
 		panic(err) // embedded
 	}
 	return string(b)
-}
-
-// Payload returns the points as JSON, the input of the script. Errors are those of [WriteReport].
-func (p *Points) Payload() ([]byte, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	s, err := (&Report{Points: *p}).payload()
-	return []byte(s), err
 }
 
 func drawings(list []Picture) (out []drawing) {
@@ -365,11 +369,11 @@ type payload struct {
 	IDs        []string    `json:"ids,omitempty"`
 	Names      []string    `json:"names,omitempty"` // of labels, in the order of a legend
 	None       int         `json:"none"`            // the number of that of rows without one, or -1
-	Labels     string      `json:"labels,omitempty"`
+	Labels     array       `json:"labels,omitempty"`
 	Features   []packed    `json:"features"`
 	Views      []viewData  `json:"views"`
-	Must       string      `json:"must"`
-	Cannot     string      `json:"cannot"`
+	Must       array       `json:"must"`
+	Cannot     array       `json:"cannot"`
 	Violations []Violation `json:"suspects"`
 }
 
@@ -377,61 +381,110 @@ type packed struct {
 	Name string  `json:"name"`
 	Min  float64 `json:"min"`
 	Max  float64 `json:"max"`
-	Q    string  `json:"q"`
+	Q    array   `json:"q"`
 }
 
 type viewData struct {
 	Name     string `json:"name"`
 	XLabel   string `json:"xlabel"`
 	YLabel   string `json:"ylabel"`
-	X        string `json:"x"`
-	Y        string `json:"y"`
+	X        array  `json:"x"`
+	Y        array  `json:"y"`
 	NoScale  bool   `json:"noscale,omitempty"`
 	Before   bool   `json:"before,omitempty"`
-	Clusters string `json:"clusters,omitempty"`
+	Clusters array  `json:"clusters,omitempty"`
 	Nearest  int    `json:"nearest,omitempty"` // neighbors of each point
-	Near     string `json:"near,omitempty"`
-	Far      string `json:"far,omitempty"` // their distances
+	Near     array  `json:"near,omitempty"`
+	Far      array  `json:"far,omitempty"` // their distances
 }
 
-// payload returns the data of the script as JSON. The encoder writes <, > and & as escapes, so
-// nothing in it ends the script.
-func (r *Report) payload() (string, error) {
-	p := r.Points
+// arrays are the arrays of a payload, in the order of their numbers from 1 on. They are made as
+// they are written, so that there is one at a time.
+type arrays []func() any
+
+// array is the number of an array, which stands for it in the JSON of the rest.
+type array int
+
+// MarshalJSON implements json.Marshaler: no text contains a quote without an escape.
+func (a array) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, arrayMark+"%d]", int(a)), nil }
+
+const arrayMark = `["array",`
+
+func (a *arrays) add(values func() any) array {
+	*a = append(*a, values)
+	return array(len(*a))
+}
+
+// WritePayload writes the points as JSON, the input of the script. The encoder writes <, > and & as
+// escapes, so nothing in it ends the script. Errors are those of [WriteReport].
+func (p *Points) WritePayload(w io.Writer, violations []Violation) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	var list arrays
 	out := payload{Count: p.Count, Colors: hexPalette(), Shapes: corners(), Stroked: firstStroked,
 		FewGroups: fewGroups, None: -1, IDs: p.IDs, Features: []packed{}, Views: []viewData{},
-		Must: links(p.Must), Cannot: links(p.Cannot), Violations: r.Violations}
-	if out.Violations == nil {
-		out.Violations = []Violation{}
-	}
+		Must: list.add(links(p.Must)), Cannot: list.add(links(p.Cannot)),
+		Violations: append([]Violation{}, violations...)}
 	if p.Labels != nil {
 		var of []uint32
 		out.Names, of = numbered(p.Labels)
-		out.Labels = encode(of)
+		out.Labels = list.add(func() any { return of })
 		if last := len(out.Names) - 1; last >= 0 && out.Names[last] == "" {
 			out.None, out.Names[last] = last, noLabel
 		}
 	}
 	for _, f := range p.Features {
-		out.Features = append(out.Features, quantized(f))
+		out.Features = append(out.Features, list.quantized(f))
 	}
 	for _, v := range p.Views {
-		d := viewData{Name: v.Name, XLabel: v.XLabel, YLabel: v.YLabel, X: encode(single(v.X)),
-			Y: encode(single(v.Y)), NoScale: v.NoScale, Before: v.Before}
+		d := viewData{Name: v.Name, XLabel: v.XLabel, YLabel: v.YLabel, X: list.add(single(v.X)),
+			Y: list.add(single(v.Y)), NoScale: v.NoScale, Before: v.Before}
 		if v.Near != nil {
-			d.Nearest, d.Near, d.Far = v.Near.Count, encode(v.Near.Index), encode(single(v.Near.Distance))
+			d.Nearest = v.Near.Count
+			d.Near = list.add(func() any { return v.Near.Index })
+			d.Far = list.add(single(v.Near.Distance))
 		}
 		if v.Clusters != nil {
-			of := make([]uint32, len(v.Clusters))
-			for i, c := range v.Clusters {
-				of[i] = uint32(c)
-			}
-			d.Clusters = encode(of)
+			d.Clusters = list.add(func() any {
+				of := make([]uint32, len(v.Clusters))
+				for i, c := range v.Clusters {
+					of[i] = uint32(c)
+				}
+				return of
+			})
 		}
 		out.Views = append(out.Views, d)
 	}
 	b, err := json.Marshal(out)
-	return string(b), err
+	if err != nil {
+		return err
+	}
+	return list.write(w, b)
+}
+
+// write writes the JSON of a payload with the arrays in base64.
+func (a arrays) write(w io.Writer, b []byte) error {
+	for {
+		before, rest, more := bytes.Cut(b, []byte(arrayMark))
+		if _, err := w.Write(before); err != nil || !more {
+			return err
+		}
+		number, after, _ := bytes.Cut(rest, []byte("]"))
+		k, err := strconv.Atoi(string(number))
+		if err != nil {
+			return err
+		}
+		_, begun := io.WriteString(w, `"`)
+		encoder := base64.NewEncoder(base64.StdEncoding, w)
+		written := binary.Write(encoder, binary.LittleEndian, a[k-1]())
+		closed := encoder.Close()
+		_, ended := io.WriteString(w, `"`)
+		if err := errors.Join(begun, written, closed, ended); err != nil {
+			return err
+		}
+		b = after
+	}
 }
 
 // numbered returns the different labels in the order of a picture's legend, and the number of each.
@@ -449,7 +502,7 @@ func numbered(labels []string) (names []string, of []uint32) {
 }
 
 // quantized stores a feature with 16 bits for each value.
-func quantized(f Feature) packed {
+func (a *arrays) quantized(f Feature) packed {
 	out := packed{Name: f.Name}
 	if len(f.Values) == 0 {
 		return out
@@ -458,46 +511,43 @@ func quantized(f Feature) packed {
 	for _, v := range f.Values {
 		out.Min, out.Max = min(out.Min, v), max(out.Max, v)
 	}
-	q := make([]uint16, len(f.Values))
-	if half := out.Max/2 - out.Min/2; half > 0 { // halves: the difference may overflow
-		for i, v := range f.Values {
-			q[i] = uint16(math.Round((v/2 - out.Min/2) / half * math.MaxUint16))
+	out.Q = a.add(func() any {
+		q := make([]uint16, len(f.Values))
+		if half := out.Max/2 - out.Min/2; half > 0 { // halves: the difference may overflow
+			for i, v := range f.Values {
+				q[i] = uint16(math.Round((v/2 - out.Min/2) / half * math.MaxUint16))
+			}
 		}
-	}
-	out.Q = encode(q)
+		return q
+	})
 	return out
 }
 
 // single rounds coordinates to single precision, after scaling them into its range.
-func single(values []float64) []float32 {
-	most := 0.0
-	for _, v := range values {
-		most = max(most, math.Abs(v))
+func single(values []float64) func() any {
+	return func() any {
+		most := 0.0
+		for _, v := range values {
+			most = max(most, math.Abs(v))
+		}
+		unit := 1.0
+		if most > 1e30 || most < 1e-30 && most > 0 {
+			unit = most
+		}
+		out := make([]float32, len(values))
+		for i, v := range values {
+			out[i] = float32(v / unit)
+		}
+		return out
 	}
-	unit := 1.0
-	if most > 1e30 || most < 1e-30 && most > 0 {
-		unit = most
-	}
-	out := make([]float32, len(values))
-	for i, v := range values {
-		out[i] = float32(v / unit)
-	}
-	return out
 }
 
-func links(list [][2]int) string {
-	flat := make([]uint32, 0, 2*len(list))
-	for _, l := range list {
-		flat = append(flat, uint32(l[0]), uint32(l[1]))
+func links(list [][2]int) func() any {
+	return func() any {
+		flat := make([]uint32, 0, 2*len(list))
+		for _, l := range list {
+			flat = append(flat, uint32(l[0]), uint32(l[1]))
+		}
+		return flat
 	}
-	return encode(flat)
-}
-
-// encode returns an array of numbers in base64, little-endian.
-func encode(values any) string {
-	b, err := binary.Append(nil, binary.LittleEndian, values)
-	if err != nil {
-		panic(err) // a type without a fixed size is a mistake in this file
-	}
-	return base64.StdEncoding.EncodeToString(b)
 }

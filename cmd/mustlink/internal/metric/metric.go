@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/spf13/cobra"
 
@@ -115,9 +116,20 @@ func (m *Metric) Read(ctx context.Context, d *source.Data) (*dataset.Data, error
 	return m.Flags(d).Read(ctx, m.Session)
 }
 
-// Coordinates returns the coordinates of the rows of d in the metric. Points without coordinates of
-// their own are refused with the flags of a command that does not need any.
+// Coordinates returns the coordinates of the rows of d in the metric, which the memory limit counts
+// until the command ends. Points without coordinates of their own are refused with the flags of a
+// command that does not need any.
 func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
+	y, err := m.place(ctx, d)
+	if err == nil {
+		m.HoldCoordinates(y, d.Points)
+		m.Files.Rest()
+	}
+	return y, err
+}
+
+// place returns the coordinates of rows.
+func (m *Metric) place(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
 	if !m.Learned() {
 		switch d.Points.(type) {
 		case *points.Sequences:
@@ -131,9 +143,17 @@ func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix,
 	return m.Model.Coordinates(ctx, d)
 }
 
+// HoldCoordinates is Hold for the coordinates of points, which may share their memory.
+func (m *Metric) HoldCoordinates(y blas.Matrix, of points.Points) {
+	x, dense := of.(*points.Dense)
+	if !dense || unsafe.SliceData(x.Data) != unsafe.SliceData(y.Data) {
+		m.Hold(&points.Dense{N: y.Rows, D: y.Cols, Data: y.Data})
+	}
+}
+
 // Raw returns points as a matrix, for the tools that work on coordinates.
 func Raw(ctx context.Context, eng *engine.Engine, name string, p points.Points) (blas.Matrix, error) {
-	return Of(nil, eng, nil).Coordinates(ctx, &dataset.Data{Name: name, Points: p})
+	return Of(nil, eng, nil).place(ctx, &dataset.Data{Name: name, Points: p})
 }
 
 // Load reads the model at path, and also returns the content of its file.
@@ -235,7 +255,7 @@ func Params(method string, raw json.RawMessage, chosen []algorithms.Statistic) s
 // Rows returns the coordinates of rows in blocks. stage names the work on the bar, which ends with
 // the reading; "" shows none.
 func (m *Metric) Rows(open source.Opener, stage string) *mustlink.Rows {
-	rows := &mustlink.Rows{Model: m.Model, Place: m.Coordinates, Stage: stage}
+	rows := &mustlink.Rows{Model: m.Model, Place: m.place, Stage: stage}
 	rows.Open = func(ctx context.Context) (*mustlink.RowSource, error) {
 		src, err := open(ctx)
 		if err != nil {

@@ -2,7 +2,7 @@
 package page
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -93,16 +93,31 @@ func Write(ctx context.Context, s *session.Session, o *Options, models []string)
 			return nil, fault.InFile(err, scene.Data.Name)
 		}
 	}
-	var b bytes.Buffer
-	if err := view.WriteReport(&b, m.out); err != nil {
+	var written counter
+	err = s.WriteFile(o.Output, func(w io.Writer) error {
+		out := bufio.NewWriter(io.MultiWriter(w, &written))
+		if err := view.WriteReport(out, m.out); err != nil {
+			return err
+		}
+		return out.Flush()
+	})
+	if err != nil {
 		return nil, err
 	}
-	r := &Report{Points: m.out.Points.Count, Violations: len(m.out.Violations), Bytes: b.Len(),
+	r := &Report{Points: m.out.Points.Count, Violations: len(m.out.Violations), Bytes: int(written),
 		Output: o.Output, Warnings: s.Warnings()}
 	for _, v := range scene.Spaces {
 		r.Metrics = append(r.Metrics, v.Name)
 	}
-	return r, s.WriteText(o.Output, b.String())
+	return r, nil
+}
+
+// counter counts the bytes that are written to it.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
 }
 
 func fact(name, format string, v ...any) view.Fact {

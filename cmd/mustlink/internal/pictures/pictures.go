@@ -131,6 +131,10 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 		if err != nil {
 			return nil, fault.InFile(err, scene.Data.Name)
 		}
+		if space.X != scene.Data.Points {
+			s.Hold(space.X)
+		}
+		m.HoldCoordinates(space.Y, space.X)
 		scene.Spaces = append(scene.Spaces, space)
 	}
 	return scene, scene.addRaw(ctx, &in.Preparing)

@@ -186,6 +186,7 @@ func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, err
 	if err != nil {
 		return nil, FormatError(err, d.Path)
 	}
+	s.Hold(data.Points)
 	s.WarnOf(data.Name, data.Warnings)
 	if d.model != nil {
 		var odd catalog.Remarks

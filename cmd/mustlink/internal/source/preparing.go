@@ -190,6 +190,9 @@ func (p *Preparing) Apply(ctx context.Context, run *session.Session,
 	if err != nil {
 		return nil, p.renamed(err, d.Name)
 	}
+	if x := table.Data().Points; x != d.Points {
+		run.Hold(x)
+	}
 	warnings := table.Warnings()[len(d.Warnings):]
 	if p.AsRead() && p.learns {
 		apart, err := scalesApart(d)

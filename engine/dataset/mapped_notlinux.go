@@ -1,0 +1,5 @@
+//go:build !linux
+
+package dataset
+
+func restPages([]byte) {}
