@@ -174,6 +174,7 @@ func (m *Model) embed(ctx context.Context, what string, t *Table) (blas.Matrix, 
 		for i := range y.Rows {
 			copy(out.Row(first+i), y.Row(i))
 		}
+		t.raw.Rest()
 		return nil
 	})
 	return out, fault.InFile(err, t.raw.Name)

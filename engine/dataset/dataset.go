@@ -65,6 +65,8 @@ type Data struct {
 	// Warnings are remarks of the reader on parts of the file that it ignored, without the file's
 	// name: "3 letters outside the alphabet …".
 	Warnings []string
+
+	pages []byte // of the file that holds the points, nil if they are in memory
 }
 
 // AtLeast returns a *fault.DataError unless there are n points or more. Reading accepts a

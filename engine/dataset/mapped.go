@@ -9,8 +9,6 @@ import (
 	"runtime/debug"
 	"sync"
 	"unsafe"
-
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // mapFrom is the smallest size of a file that is mapped: reading smaller ones is as fast.
@@ -94,39 +92,15 @@ func (m *Mappings) lost(v any) error {
 	if !errors.As(err, &fault) {
 		return nil
 	}
-	if one := m.at(fault.Addr()); one != nil {
-		return &ChangedError{one.src.name}
-	}
-	return nil
-}
-
-// at returns the file with a page at an address, nil for none.
-func (m *Mappings) at(address uintptr) *mapping {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, one := range m.list {
 		first := uintptr(unsafe.Pointer(unsafe.SliceData(one.pages)))
-		if address >= first && address-first < uintptr(len(one.pages)) {
-			return one
+		if at := fault.Addr(); at >= first && at-first < uintptr(len(one.pages)) {
+			return &ChangedError{one.src.name}
 		}
 	}
 	return nil
-}
-
-// Mapped reports whether points are pages of one of the files.
-func (m *Mappings) Mapped(p points.Points) bool {
-	x, dense := p.(*points.Dense)
-	return dense && m.at(uintptr(unsafe.Pointer(unsafe.SliceData(x.Data)))) != nil
-}
-
-// Rest gives the pages of all files back to the system, which reads them again when they are used:
-// for the time in which a program works with something else that it has made of them.
-func (m *Mappings) Rest() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, one := range m.list {
-		restPages(one.pages)
-	}
 }
 
 // Unchanged returns a [*ChangedError] if the size or the time of a file differs from when it was
@@ -182,8 +156,18 @@ func (m *Mappings) mapNPY(path string, o ReadOptions) (*Data, error) {
 	if err == nil {
 		d, err = t.complete(src, o, rep)
 	}
+	if d != nil {
+		d.pages = one.pages
+	}
 	return d, rep.outcome(err)
 }
+
+// Mapped reports whether the points are pages of a file.
+func (d *Data) Mapped() bool { return d.pages != nil }
+
+// Rest gives the pages of a mapped file back to the system, which reads them again when they are
+// used: between blocks of rows, whose results are elsewhere.
+func (d *Data) Rest() { restPages(d.pages) }
 
 // mapSource maps a file with values in the form in which they are used.
 func mapSource(src *source) (*mapping, *table, error) {

@@ -90,13 +90,9 @@ func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
 		Held: &s.held})
 }
 
-// Hold counts points that stay in memory until the command ends, and that the memory limit allows
-// besides what its engines do; those of mapped files do not count.
-func (s *Session) Hold(p points.Points) {
-	if !s.Files.Mapped(p) {
-		s.held.Add(points.Bytes(p))
-	}
-}
+// Hold counts points that stay in memory until the command ends, and next to which its engines have
+// less room within the memory limit.
+func (s *Session) Hold(p points.Points) { s.held.Add(points.Bytes(p)) }
 
 // EnvironmentError renames the parameter of an error to the environment variable with the wrong
 // value.

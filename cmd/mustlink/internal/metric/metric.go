@@ -123,7 +123,6 @@ func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix,
 	y, err := m.place(ctx, d)
 	if err == nil {
 		m.HoldCoordinates(y, d.Points)
-		m.Files.Rest()
 	}
 	return y, err
 }

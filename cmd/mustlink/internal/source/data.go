@@ -186,7 +186,9 @@ func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, err
 	if err != nil {
 		return nil, FormatError(err, d.Path)
 	}
-	s.Hold(data.Points)
+	if !data.Mapped() { // the system may drop the pages of files
+		s.Hold(data.Points)
+	}
 	s.WarnOf(data.Name, data.Warnings)
 	if d.model != nil {
 		var odd catalog.Remarks
