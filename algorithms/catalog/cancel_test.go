@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/internal/drawstest"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // elsewhere are parameters and kernels that send methods through other loops than their
@@ -109,7 +110,7 @@ func some(n, most int) []int {
 // leaves no goroutine behind, and the engine fits the same bits afterwards.
 func TestCancelAtEveryReport(t *testing.T) {
 	eng, canceled := enginetest.New(t, 2), 0
-	list := everywhere(t, 40)
+	list := racetest.Part(everywhere(t, 40))
 	for _, p := range list {
 		t.Run(p.method.Name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
@@ -144,7 +145,7 @@ func TestCancelAtEveryReport(t *testing.T) {
 // when that has ended, and what comes afterwards has the same bits.
 func TestCancelAtEveryLook(t *testing.T) {
 	eng, fits, uses := enginetest.New(t, 2), 0, 0
-	for _, p := range everywhere(t, 40) {
+	for _, p := range racetest.Part(everywhere(t, 40)) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			m, err := p.fit(context.Background(), eng, nil)
@@ -243,7 +244,7 @@ func stopEverywhere(t *testing.T, what string, f func(context.Context) error) in
 // neither the engine nor what it lends is the worse for it.
 func TestPanickingListener(t *testing.T) {
 	eng, panics := enginetest.New(t, 2), 0
-	for _, p := range everywhere(t, 40) {
+	for _, p := range racetest.Part(everywhere(t, 40)) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			want, n := p.learn(t, eng), p.reports(t, eng)

@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/internal/drawstest"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // later are functions that see an end of the context only as that of a computation: each is
@@ -23,7 +24,7 @@ var later = []string{"krca.(*metric).solve", "krca.(*metric).scaleResidual", "kr
 // decompositions, solvers), fails the fit, or the use of a model, with exactly its error.
 func TestFailAtEveryLook(t *testing.T) {
 	eng, failed, most := enginetest.New(t, 1), 0, drawstest.Count(8, 200)
-	for _, p := range everywhere(t, 40) {
+	for _, p := range racetest.Part(everywhere(t, 40)) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			failed += enginetest.FailEverywhere(t, "fit", most, func(ctx context.Context) error {
 				_, err := p.fit(ctx, eng, nil)
@@ -74,7 +75,7 @@ func TestBrokenBackend(t *testing.T) {
 	b := &broken{Backend: enginetest.Backend(t, "", 1)}
 	eng := enginetest.With(t, engine.Options{Backend: b, Workers: 1})
 	failed := 0
-	for _, p := range everywhere(t, 40) {
+	for _, p := range racetest.Part(everywhere(t, 40)) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			b.last.Store(0)
 			b.calls.Store(0)

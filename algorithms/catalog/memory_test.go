@@ -53,7 +53,7 @@ func wantRefused(t *testing.T, what string, err error, limit int64) {
 // enough it gives the bits that it gives without limit.
 func TestMemoryLimit(t *testing.T) {
 	eng, refused := enginetest.New(t, 2), 0
-	for _, p := range everywhere(t, 60) {
+	for _, p := range racetest.Part(everywhere(t, 60)) {
 		if p.method.Name == "krca form=spectral" {
 			continue // which cannot be updated, as a part of its use
 		}
@@ -141,7 +141,7 @@ func TestPairsOfChunkletsAreRefused(t *testing.T) {
 		labels[i] = strconv.Itoa(i % classes)
 	}
 	total := 0
-	for _, p := range everywhere(t, 40) {
+	for _, p := range racetest.Part(everywhere(t, 40)) {
 		if p.method.Small || !p.method.Pairwise {
 			continue
 		}
@@ -313,7 +313,7 @@ func peakOnce(f func() error) (uint64, error) {
 // four megabytes for what is bounded by a constant: scratch memory, small samples. So whatever
 // grows with the input has its price.
 func TestPeakOfHeap(t *testing.T) {
-	racetest.Skip(t, "TestMemoryLimit and TestEveryMethodTakesEveryKind fit all methods")
+	racetest.Skip(t, "TestManyGoroutines fits all methods")
 	const n, slack = 300, 4 << 20
 	eng, highest, total := enginetest.New(t, 2), 0.0, 0
 	for row, p := range everywhere(t, n) {

@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // times returns the points in other units.
@@ -27,7 +28,7 @@ func TestUnits(t *testing.T) {
 	inUnits := map[string]string{"llma": "adds one ridge to unknowns of different units",
 		"llma kernel=rbf:sigma=mean": "the same"}
 	eng := enginetest.New(t, 1)
-	for _, p := range everywhere(t, 40) {
+	for _, p := range racetest.Part(everywhere(t, 40)) {
 		if inUnits[p.method.Name] != "" {
 			continue
 		}
