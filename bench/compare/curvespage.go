@@ -61,12 +61,12 @@ func (c *Curves) averaged(b *strings.Builder) {
 func (c *Curves) shown() []int {
 	var out []int
 	for k, n := range c.Counts {
-		if slices.Contains([]int{10, 20, 50, 200, 1000}, n) {
+		if slices.Contains([]int{20, 200, 1000}, n) {
 			out = append(out, k)
 		}
 	}
 	for k, w := range c.Wrong {
-		if w == .1 || w == .3 {
+		if w == .1 {
 			out = append(out, len(c.Counts)+k)
 		}
 	}
