@@ -15,8 +15,8 @@ import (
 // Split takes the numbers out of a page of results: short is the page for readers, and numbers a
 // CSV file that the page links to by name. The file has every number of the page, and what nobody
 // reads in a page: tables by data set, the numbers behind claims and comparisons, the whole set-up,
-// what was tried, the defaults of methods, and the build. A page whose numbers do not fit into one
-// table keeps a summary, and the first sentences of the set-up.
+// what was tried, the defaults of methods, the command and the build. A page whose numbers do not
+// fit into one table keeps a summary, and the first sentences of the set-up.
 //
 // Each line of the file is about one cell: its table, row and column, the value, what follows ±
 // (the page says whether it is a standard deviation), the ends of an interval in brackets, the
@@ -122,6 +122,7 @@ const (
 
 var (
 	alike    = regexp.MustCompile(`, training$|^(adjusted Rand|NMI|AUC),`)
+	ofTime   = regexp.MustCompile(`seconds$|speedup`) // says little: papers have old machines
 	parts    = regexp.MustCompile(`[a-z -]*[a-z](?: / [a-z -]*[a-z])+`)
 	defaults = regexp.MustCompile(`^- ([a-z]+): (.*)\.$`)
 	sentence = regexp.MustCompile(`\. ["(A-Z\x60a-z]`)
@@ -170,6 +171,9 @@ func (s *splitter) text(line string) {
 		s.add("set-up", "", "", unescape(item))
 		s.brief(item)
 		return
+	case s.heading == madeHeading && strings.HasPrefix(line, "    "):
+		s.add("run", "", "command", strings.TrimSpace(line))
+		return
 	case s.heading == madeHeading && listed:
 		name, said, _ := strings.Cut(item, ": ")
 		s.add("run", "", strings.ToLower(name), unescape(said))
@@ -181,7 +185,7 @@ func (s *splitter) text(line string) {
 // brief puts the first sentence of an item of the set-up on the page while there is room, and that
 // about the measure.
 func (s *splitter) brief(item string) {
-	const room, longest = 30, 60 // words
+	const room, longest = 15, 60 // words
 	if at := sentence.FindStringIndex(item); at != nil {
 		item = item[:at[0]+1]
 	}
@@ -350,7 +354,7 @@ func (s *splitter) repeated(from int) bool {
 }
 
 // summary counts verdicts by system, with the means of ours and of the printed numbers where all
-// have one unit.
+// have one unit. Times that are no worse stay in the file.
 func summary(head []string, body [][]string) []string {
 	full := head[len(head)-3] == "difference"
 	name := func(cells []string) string { return cells[len(cells)-6] }
@@ -394,6 +398,9 @@ func summary(head []string, body [][]string) []string {
 	}
 	for _, group := range order {
 		c := counts[group]
+		if ofTime.MatchString(group) && c[3] == 0 {
+			continue
+		}
 		line := fmt.Sprintf("| %s | %d | %d | %d |", escape(strings.TrimSpace(group)), c[1], c[2], c[3])
 		if full {
 			line += fmt.Sprintf(" %.*f | %.*f |", decimals, sums[group][0]/float64(c[0]), decimals,
