@@ -121,6 +121,7 @@ const (
 )
 
 var (
+	kept     = regexp.MustCompile(`^(Measure|Links)`)
 	alike    = regexp.MustCompile(`, training$|^(adjusted Rand|NMI|AUC),`)
 	ofTime   = regexp.MustCompile(`seconds$|speedup`) // says little: papers have old machines
 	parts    = regexp.MustCompile(`[a-z -]*[a-z](?: / [a-z -]*[a-z])+`)
@@ -183,14 +184,14 @@ func (s *splitter) text(line string) {
 }
 
 // brief puts the first sentence of an item of the set-up on the page while there is room, and that
-// about the measure.
+// about the measure and the links.
 func (s *splitter) brief(item string) {
 	const room, longest = 15, 60 // words
 	if at := sentence.FindStringIndex(item); at != nil {
 		item = item[:at[0]+1]
 	}
 	length := len(strings.Fields(item))
-	if length < longest && s.setup < room || strings.HasPrefix(item, "Measure") {
+	if length < longest && s.setup < room || kept.MatchString(item) {
 		s.setup += length
 		s.out = append(s.out, "- "+item)
 	}

@@ -46,8 +46,8 @@ func readResults(t *testing.T) results {
 const spread = ", spread"
 
 // number returns the number that a reference names: FILE; ROW; COLUMN or FILE; TABLE; ROW; COLUMN,
-// the difference "A minus B" or the ratio "A divided by B" of two of them, or the mean over the rows, mean
-// FILE; TABLE; COLUMN.
+// the difference "A minus B" or the ratio "A divided by B" of two of them, or the mean over the
+// rows, mean FILE; TABLE; COLUMN.
 func (r results) number(reference string) (float64, bool) {
 	if a, b, is := strings.Cut(reference, " divided by "); is {
 		x, isX := r.number(a)
