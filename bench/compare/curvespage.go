@@ -3,7 +3,6 @@ package compare
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -27,7 +26,8 @@ func (c *Curves) Markdown() (string, error) {
 	fmt.Fprintf(&b, "Balanced Rand index of k-means, mean of %d repetitions, training rows / held-out "+
 		"rows. Where a set has fewer pairs than the number of links, all pairs are links.\n\n",
 		c.Results[0].Repetitions)
-	c.averaged(&b)
+	fmt.Fprintf(&b, "## Mean over the %d sets\n\n", len(c.Results))
+	c.table(&b, c.overall)
 	for s := range c.Results {
 		fmt.Fprintf(&b, "## %s\n\n", c.set(s))
 		c.table(&b, func(system, col int) float64 { return c.Results[s].Ours[system][col].Mean })
@@ -37,41 +37,6 @@ func (c *Curves) Markdown() (string, error) {
 }
 
 func (c *Curves) set(k int) string { return strings.TrimPrefix(c.Results[k].Table.Name, "curves-") }
-
-// averaged writes the means over the sets: some of those of held-out rows, and all.
-func (c *Curves) averaged(b *strings.Builder) {
-	fmt.Fprintf(b, "## Mean of held-out rows over the %d sets\n\n| system |", len(c.Results))
-	shown := c.shown()
-	for _, k := range shown {
-		fmt.Fprintf(b, " %s |", draws()[k].name)
-	}
-	b.WriteString("\n| --- |" + strings.Repeat(" ---: |", len(shown)) + "\n")
-	for i, system := range c.Systems {
-		fmt.Fprintf(b, "| %s |", system)
-		for _, k := range shown {
-			fmt.Fprintf(b, " %s |", number(c.overall(i, column(k, true)), false))
-		}
-		b.WriteByte('\n')
-	}
-	fmt.Fprintf(b, "\n## Mean over the %d sets\n\n", len(c.Results))
-	c.table(b, c.overall)
-}
-
-// shown returns the draws of the summary.
-func (c *Curves) shown() []int {
-	var out []int
-	for k, n := range c.Counts {
-		if slices.Contains([]int{10, 20, 50, 200, 1000}, n) {
-			out = append(out, k)
-		}
-	}
-	for k, w := range c.Wrong {
-		if w == .1 || w == .3 {
-			out = append(out, len(c.Counts)+k)
-		}
-	}
-	return out
-}
 
 // overall returns the mean of a column over the sets. It is NaN if the system failed in all
 // repetitions of a set.

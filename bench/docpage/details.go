@@ -15,7 +15,8 @@ func Details(page, folder string) (short string, files map[string][]byte, err er
 	long := map[string]string{"Numbers that are worse": "worse", "What the papers say": "claims",
 		"Orders": "orders", "Why numbers and orders differ": "reasons",
 		"Other figures, and missing data": "figures", "Quality of rivals and baselines": "rivals",
-		"Stars, signs and counts": "marks", "Times": "times"}
+		"Quality of the papers' own methods": "own",
+		"Stars, signs and counts":            "marks", "Times": "times"}
 	files = map[string][]byte{}
 	sections := strings.SplitAfter(page, "\n\n## ")
 	for k, section := range sections {

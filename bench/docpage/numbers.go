@@ -15,8 +15,8 @@ import (
 // Split takes the numbers out of a page of results: short is the page for readers, and numbers a
 // CSV file that the page links to by name. The file has every number of the page, and what nobody
 // reads in a page: tables by data set, the numbers behind claims and comparisons, the whole set-up,
-// what was tried, the defaults of methods, and the build. A page whose numbers do not fit into one
-// table keeps a summary, and the first sentences of the set-up.
+// what was tried, the defaults of methods, the command and the build. A page whose numbers do not
+// fit into one table keeps a summary, and the first sentences of the set-up.
 //
 // Each line of the file is about one cell: its table, row and column, the value, what follows ±
 // (the page says whether it is a standard deviation), the ends of an interval in brackets, the
@@ -33,6 +33,7 @@ func SplitPart(part, name string) (short string, numbers []byte, err error) {
 
 func split(page, name, picture string, s splitter) (short string, numbers []byte, err error) {
 	lines := strings.Split(strings.TrimRight(page, "\n"), "\n")
+	s.stated = strings.Contains(page, "\n## Summary\n")
 	for i := 0; i < len(lines); {
 		if !strings.HasPrefix(lines[i], "|") {
 			s.text(lines[i])
@@ -49,7 +50,7 @@ func split(page, name, picture string, s splitter) (short string, numbers []byte
 	if len(s.rows) == 0 {
 		return page, nil, nil
 	}
-	link := fmt.Sprintf("[All numbers as CSV](%s), with the whole set-up, build and date.", name)
+	link := fmt.Sprintf("[All numbers as CSV](%s).", name)
 	if picture != "" {
 		link += fmt.Sprintf("\n\n![%s](%s)", strings.TrimSuffix(name, ".csv"), picture)
 	}
@@ -106,6 +107,7 @@ type splitter struct {
 	halves  []string // what the parts of a cell "a / b" are
 	listing bool     // lines are defaults of methods
 	kept    bool     // a table stayed on the page
+	stated  bool     // a section says what the table has
 	setup   int      // words of the set-up on the page
 }
 
@@ -119,9 +121,13 @@ const (
 )
 
 var (
+	kept     = regexp.MustCompile(`^(Measure|Links)`)
+	alike    = regexp.MustCompile(`, training$|^(adjusted Rand|NMI|AUC),`)
+	ofTime   = regexp.MustCompile(`seconds$|speedup`) // says little: papers have old machines
 	parts    = regexp.MustCompile(`[a-z -]*[a-z](?: / [a-z -]*[a-z])+`)
 	defaults = regexp.MustCompile(`^- ([a-z]+): (.*)\.$`)
 	sentence = regexp.MustCompile(`\. ["(A-Z\x60a-z]`)
+	citation = regexp.MustCompile(`^(.* of .* \(\d{4}\)\.) .+$`)
 )
 
 func (s *splitter) text(line string) {
@@ -139,6 +145,10 @@ func (s *splitter) text(line string) {
 	}
 	item, listed := strings.CutPrefix(line, "- ")
 	match := defaults.FindStringSubmatch(line)
+	if cited := citation.FindStringSubmatch(line); s.heading == "" && cited != nil {
+		s.add("set-up", "", "paper", unescape(line))
+		line = cited[1]
+	}
 	switch {
 	case line == defaultsLine:
 		s.listing = true
@@ -162,6 +172,9 @@ func (s *splitter) text(line string) {
 		s.add("set-up", "", "", unescape(item))
 		s.brief(item)
 		return
+	case s.heading == madeHeading && strings.HasPrefix(line, "    "):
+		s.add("run", "", "command", strings.TrimSpace(line))
+		return
 	case s.heading == madeHeading && listed:
 		name, said, _ := strings.Cut(item, ": ")
 		s.add("run", "", strings.ToLower(name), unescape(said))
@@ -171,21 +184,24 @@ func (s *splitter) text(line string) {
 }
 
 // brief puts the first sentence of an item of the set-up on the page while there is room, and that
-// about the measure.
+// about the measure and the links.
 func (s *splitter) brief(item string) {
-	const room = 60 // words
+	const room, longest = 15, 60 // words
 	if at := sentence.FindStringIndex(item); at != nil {
 		item = item[:at[0]+1]
 	}
 	length := len(strings.Fields(item))
-	if length < room && s.setup < room || strings.HasPrefix(item, "Measure") {
+	if length < longest && s.setup < room || kept.MatchString(item) {
 		s.setup += length
 		s.out = append(s.out, "- "+item)
 	}
 }
 
-// bySet reports whether the section goes to the file.
-func (s *splitter) bySet() bool { return strings.Contains(strings.ToLower(s.heading), "by data set") }
+// bySet reports whether the section goes to the file: by data set, or about training rows.
+func (s *splitter) bySet() bool {
+	heading := strings.ToLower(s.heading)
+	return strings.Contains(heading, "by data set") || strings.HasSuffix(heading, "training rows")
+}
 
 // add adds a line, with as many cells as are there.
 func (s *splitter) add(cells ...string) {
@@ -198,7 +214,8 @@ const (
 	words   = 800 // its words
 	fewer   = 250 // its words if rows are data sets and columns systems, or printed numbers
 	second  = 10  // rows of a table after the first
-	wide    = 600 // words of a table whose columns of training rows go
+	wide    = 600 // words of a table that keeps few columns
+	before  = 60  // words of a table before a summary
 )
 
 func (s *splitter) table(lines []string) {
@@ -211,15 +228,13 @@ func (s *splitter) table(lines []string) {
 	ofSets := head[0] == "column"
 	records := head[len(head)-1] == "verdict"
 	moved := len(body) > longest || length > words || (ofSets || records) && length > fewer ||
-		s.kept && len(body) >= second || s.bySet()
+		s.kept && len(body) >= second || s.bySet() || s.stated && s.heading == "" && length > before
 	switch {
 	case s.heading == claimsHeading:
-		s.out = append(s.out, "| claim | here |", "| --- | --- |")
-		for i, cells := range body {
+		for _, cells := range body {
 			s.add("claims", cells[0], "", cells[2])
 			s.rows[len(s.rows)-1][verdict] = cells[1]
-			raw := strings.Split(lines[2+i], " | ")
-			s.out = append(s.out, strings.Join(raw[:2], " | ")+" |")
+			s.out = append(s.out, "- **"+cells[1]+"**: "+escape(strings.TrimSuffix(cells[0], ".")))
 		}
 		return
 	case records:
@@ -235,20 +250,21 @@ func (s *splitter) table(lines []string) {
 		if moved {
 			lines = means(head, body)
 		} else if length > wide {
-			lines = heldOut(lines)
+			lines = fewColumns(lines)
 		}
 	}
 	s.kept, s.out = true, append(s.out, lines...)
 }
 
-// heldOut returns a table without the columns of training rows.
-func heldOut(lines []string) []string {
+// fewColumns returns a table without the columns of training rows, and without measures that rank
+// systems much as the balanced Rand index and the mean average precision do.
+func fewColumns(lines []string) []string {
 	names := strings.Split(lines[0], " | ")
 	var out []string
 	for _, line := range lines {
 		var kept []string
 		for j, cell := range strings.Split(line, " | ") {
-			if !strings.HasSuffix(names[j], ", training") {
+			if !alike.MatchString(names[j]) {
 				kept = append(kept, cell)
 			}
 		}
@@ -339,7 +355,7 @@ func (s *splitter) repeated(from int) bool {
 }
 
 // summary counts verdicts by system, with the means of ours and of the printed numbers where all
-// have one unit.
+// have one unit. Times that are no worse stay in the file.
 func summary(head []string, body [][]string) []string {
 	full := head[len(head)-3] == "difference"
 	name := func(cells []string) string { return cells[len(cells)-6] }
@@ -351,10 +367,10 @@ func summary(head []string, body [][]string) []string {
 			name = before
 		}
 	}
-	out := []string{"| system | printed | reproduced | better | worse |", "| --- | ---: | ---: | ---: | ---: |"}
+	out := []string{"| system | reproduced | better | worse |", "| --- | ---: | ---: | ---: |"}
 	if full {
-		out = []string{"| system | printed | reproduced | better | worse | mean, ours | mean, paper |",
-			"| --- | ---: | ---: | ---: | ---: | ---: | ---: |"}
+		out = []string{"| system | reproduced | better | worse | mean, ours | mean, paper |",
+			"| --- | ---: | ---: | ---: | ---: | ---: |"}
 	}
 	var order []string
 	counts, sums, decimals := map[string][4]int{}, map[string][2]float64{}, 0
@@ -383,8 +399,10 @@ func summary(head []string, body [][]string) []string {
 	}
 	for _, group := range order {
 		c := counts[group]
-		line := fmt.Sprintf("| %s | %d | %d | %d | %d |", escape(strings.TrimSpace(group)), c[0], c[1], c[2],
-			c[3])
+		if ofTime.MatchString(group) && c[3] == 0 {
+			continue
+		}
+		line := fmt.Sprintf("| %s | %d | %d | %d |", escape(strings.TrimSpace(group)), c[1], c[2], c[3])
 		if full {
 			line += fmt.Sprintf(" %.*f | %.*f |", decimals, sums[group][0]/float64(c[0]), decimals,
 				sums[group][1]/float64(c[0]))

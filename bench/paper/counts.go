@@ -100,8 +100,8 @@ func counts(b *strings.Builder, entries []Entry, numbers *printed.Numbers, resul
 func summary(b *strings.Builder, entries []Entry, all int) {
 	own, rival := Count(entries, Own), Count(entries, Rival)
 	share := 100 * float64(own.Reproduced) / max(1, float64(own.Compared()))
-	fold(b, "", fmt.Sprintf("The five papers print %d numbers in tables and texts. What matters most is the "+
-		"quality of each paper's own method on the paper's own data, and %d such numbers are compared here: "+
+	fold(b, "", fmt.Sprintf("The five papers print %d numbers. What matters most is the quality of each "+
+		"paper's own method on the paper's own data, and of %d such numbers "+
 		"**%d (%.0f %%) are reproduced, %d are better and %d are worse**. Of the %d numbers of rivals and "+
 		"baselines on the same data %d are reproduced; of the other %d, %d are not because our version of the "+
 		"rival is better than the paper prints. Times, sizes, stars and counts, and numbers on a part or "+
@@ -109,11 +109,10 @@ func summary(b *strings.Builder, entries []Entry, all int) {
 		all, own.Compared(), own.Reproduced, share, own.Better, own.Worse,
 		rival.Compared(), rival.Reproduced, rival.Compared()-rival.Reproduced, rival.Better))
 	b.WriteByte('\n')
-	fold(b, "", "*Reproduced* means at most one standard deviation away, or 1 %, where the standard deviation "+
-		"is the root of the mean of the printed variance and ours over the repetitions, or of the one that "+
-		"there is. "+
-		"*Better* and *worse* mean farther, on that side; numbers without a good side, such as sizes, are "+
-		"reproduced or worse. What a paper leaves open has one rule in all its tables, which their pages state.")
+	fold(b, "", "*Reproduced* means at most one standard deviation away (the root of the mean of the printed "+
+		"variance and ours over the repetitions, or the one that there is), or 1 %; *better* and *worse* mean "+
+		"farther, on that side. What a paper leaves open has one rule in all its tables, which their pages "+
+		"state.")
 	b.WriteByte('\n')
 }
 
@@ -127,18 +126,15 @@ type section struct {
 func sections() []section {
 	return []section{
 		{Own, "Quality of the papers' own methods",
-			"Lines *in part* are about a part or another version of the " +
-				"data, and lines *none* have no counterpart here.", "better", "worse"},
+			"Lines *in part* are about a part or another version of the data, and lines *none* have no " +
+				"counterpart here.", "better", "worse"},
 		{Rival, "Quality of rivals and baselines",
-			"A rival above its printed value is not reproduced either, " +
-				"and " +
-				"it can be the reason why an order of methods fails.", "above", "below"},
-		{Mark, "Stars, signs and counts", "What the papers print about other numbers: stars for the " +
-			"significantly best system, signs of significant differences, numbers of data sets and of " +
-			"iterations, of own methods and rivals.", "better", "worse"},
-		{Time, "Times", "The seconds are those of the papers' hardware and programs, of 2011 and before, so " +
-			"*faster* says little about the methods. A larger speedup over a rival counts as " +
-			"faster.", "faster", "slower"},
+			"A rival above its printed value can be the reason why an order of methods fails.", "above",
+			"below"},
+		{Mark, "Stars, signs and counts", "Stars for the significantly best system, signs of significant " +
+			"differences, numbers of data sets and of iterations.", "better", "worse"},
+		{Time, "Times", "The papers' hardware and programs are of 2011 and before, so *faster* says little " +
+			"about the methods. A larger speedup over a rival counts as faster.", "faster", "slower"},
 	}
 }
 

@@ -116,14 +116,14 @@ func drawHuConvergence(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 
 // huSummary describes a curve.
 func huSummary(set, name string, loss npkl.Loss, above []float64) string {
-	text := fmt.Sprintf("%s, %s: within %g %% of its last objective after %d sweeps", set, name,
+	text := fmt.Sprintf("%s, %s: within %g %% of the end after %d sweeps", set, name,
 		100*huReached, huFlat(above))
 	if loss == npkl.Hinge {
 		return text + fmt.Sprintf("; that is %.2g %% above the optimum.", 100*above[len(above)-1])
 	}
 	return text + fmt.Sprintf(
-		"; over the second half of its %d sweeps the distance to the optimum shrinks by a factor of %.3f "+
-			"per sweep (linear convergence).", len(above), rate(above))
+		"; over the second half of %d, the distance to the optimum falls to %.3f in each.", len(above),
+		rate(above))
 }
 
 // huFlat returns the number of sweeps after which an objective is near its last one, given relative

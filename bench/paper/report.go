@@ -219,25 +219,13 @@ func (r *Result) signedValue(v Value) string {
 	return r.value(v)
 }
 
-// summary writes the largest difference from the paper.
+// summary writes what our values are.
 func (r *Result) summary(b *strings.Builder) {
-	largest, compared := 0.0, 0
-	for i, row := range r.Table.Rows {
-		for j, printed := range row.Printed {
-			if d := math.Abs(r.Ours[i][j].Mean - printed.Mean); !math.IsNaN(d) {
-				largest = max(largest, d)
-				compared++
-			}
-		}
-	}
-	what := "mean ± standard deviation (divisor n - 1)"
+	what := "Means and standard deviations"
 	if r.Table.Quartiles {
-		what = "median [lower quartile, upper quartile]"
+		what = "Medians [lower quartile, upper quartile]"
 	}
-	fmt.Fprintf(b, "Ours: %s over the %d repetitions.", what, r.Repetitions)
-	if compared > 0 {
-		fmt.Fprintf(b, " Largest difference from a printed value: %.*f.", r.Table.Decimals+1, largest)
-	}
+	fmt.Fprintf(b, "%s over %d repetitions.", what, r.Repetitions)
 	if wanted := r.Table.wanted(); wanted != "" {
 		b.WriteString(" " + escape(wanted))
 	}

@@ -91,7 +91,7 @@ func TestMarkdownFigures(t *testing.T) {
 		"| x | 0.50 ± 0.13 | 0.50 | +0.00 | +0.0 | reproduced |",
 		"| y | 1.00 | - | - | - | - |",
 		"| z | 2.75 ± 0.00 | 3.00 ± 0.25 | -0.25 | -1.4 | worse |",
-		"Largest difference from a printed value: 0.250.",
+		"Means and standard deviations over 4 repetitions.",
 		"mustlink-bench paper toy --repetitions 4 --seed 9",
 		"Wall time: 1m2s (all trials one after the other: 250ms)",
 	} {
@@ -174,7 +174,7 @@ func TestQuartiles(t *testing.T) {
 	if q := r.Quartiles(0, 0); q != [3]float64{2, 3, 4} {
 		t.Errorf("quartiles of 1 and 5 are %v", q)
 	}
-	if page := r.Markdown(); !strings.Contains(page, "median [lower quartile, upper quartile]") ||
+	if page := r.Markdown(); !strings.Contains(page, "Medians [lower quartile, upper quartile]") ||
 		!strings.Contains(page, "[20.") {
 		t.Errorf("the page has no quartiles:\n%s", page)
 	}

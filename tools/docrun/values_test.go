@@ -33,15 +33,27 @@ func readResults(t *testing.T) results {
 		numbers := map[[3]string]string{}
 		for _, line := range lines[1:] {
 			numbers[[3]string(line[:3])] = line[3]
+			if len(line) > 4 && line[4] != "" {
+				numbers[[3]string{line[0], line[1], line[2] + spread}] = line[4]
+			}
 		}
 		out[strings.TrimSuffix(filepath.Base(path), ".csv")] = numbers
 	}
 	return out
 }
 
+// spread ends the name of the column of what follows ± in another one.
+const spread = ", spread"
+
 // number returns the number that a reference names: FILE; ROW; COLUMN or FILE; TABLE; ROW; COLUMN,
-// the difference "A minus B" of two of them, or the mean over the rows, mean FILE; TABLE; COLUMN.
+// the difference "A minus B" or the ratio "A divided by B" of two of them, or the mean over the
+// rows, mean FILE; TABLE; COLUMN.
 func (r results) number(reference string) (float64, bool) {
+	if a, b, is := strings.Cut(reference, " divided by "); is {
+		x, isX := r.number(a)
+		y, isY := r.number(b)
+		return x / y, isX && isY
+	}
 	if a, b, is := strings.Cut(reference, " minus "); is {
 		x, isX := r.number(a)
 		y, isY := r.number(b)
@@ -104,7 +116,8 @@ func (r results) faults(page string) []string {
 		for _, line := range lines {
 			text, reference, _ := strings.Cut(line, " ")
 			if from != "" {
-				reference = from + "; " + strings.ReplaceAll(reference, " minus ", " minus "+from+"; ")
+				reference = from + "; " + strings.NewReplacer(" minus ", " minus "+from+"; ", " divided by ",
+					" divided by "+from+"; ").Replace(reference)
 			}
 			v, is := r.number(reference)
 			switch {
@@ -131,10 +144,12 @@ func (r results) tableFaults(block, source string, columns []string) []string {
 			if key[1] != shown || strings.HasPrefix(key[0], "---") || key[0] == shown {
 				continue
 			}
-			reference := source + "; " + strings.Trim(key[0], "`") + "; " + of
-			if v, is := r.number(reference); !is || !shows(cell, v) {
-				out = append(out, key[0]+", "+shown+": "+cell+" is not "+strconv.FormatFloat(v, 'g', -1, 64)+
-					": "+reference)
+			for k, part := range strings.Split(cell, " ± ") {
+				reference := source + "; " + strings.Trim(key[0], "`") + "; " + of + []string{"", spread}[k]
+				if v, is := r.number(reference); !is || !shows(part, v) {
+					out = append(out, key[0]+", "+shown+": "+part+" is not "+
+						strconv.FormatFloat(v, 'g', -1, 64)+": "+reference)
+				}
 			}
 			compared++
 		}
@@ -199,18 +214,22 @@ func TestValues(t *testing.T) {
 // TestValuesRefuse: the check finds another number, an unknown one, a number that the text lacks,
 // and one without a source.
 func TestValuesRefuse(t *testing.T) {
-	r := results{"c": {{"", "a", "x"}: "0.814", {"T", "a", "x"}: "12345", {"", "b", "x"}: "0.8"}}
+	r := results{"c": {{"", "a", "x"}: "0.814", {"T", "a", "x"}: "12345", {"", "b", "x"}: "0.8",
+		{"", "a", "x, spread"}: "0.02"}}
 	for page, faults := range map[string]int{
-		"It is .814.\n<!-- values\n.814 c; a; x\n-->\n":                                0,
-		"It is .81 and 12,345.\n<!-- values\n.81 c; a; x\n12,345 c; T; a; x\n-->\n":    0,
-		"It is .014.\n<!-- values\n.014 c; a; x minus c; b; x\n-->\n":                  0,
-		"It is .014.\n<!-- values c\n.014 a; x minus b; x\n-->\n":                      0,
-		"It is .815.\n<!-- values\n.815 c; a; x\n-->\n":                                1,
-		"It is .814.\n\nNo.\n<!-- values\n.814 c; a; x\n-->\n":                         1,
-		"It is .814.\n<!-- values\n.814 c; z; x\n-->\n":                                1,
-		"| m | here |\n| --- | --- |\n| `a` | .814 |\n\n<!-- table c\nhere = x\n-->\n": 0,
-		"| m | here |\n| --- | --- |\n| a | .813 |\n\n<!-- table c\nhere = x\n-->\n":   1,
-		"| m | here |\n| --- | --- |\n| a | .814 |\n\n<!-- table c\nthere = x\n-->\n":  1,
+		"It is .814.\n<!-- values\n.814 c; a; x\n-->\n":                                    0,
+		"It is .81 and 12,345.\n<!-- values\n.81 c; a; x\n12,345 c; T; a; x\n-->\n":        0,
+		"It is .014.\n<!-- values\n.014 c; a; x minus c; b; x\n-->\n":                      0,
+		"It is .014.\n<!-- values c\n.014 a; x minus b; x\n-->\n":                          0,
+		"It is 1.02.\n<!-- values c\n1.02 a; x divided by b; x\n-->\n":                     0,
+		"| m | here |\n| --- | --- |\n| a | .814 ± .02 |\n\n<!-- table c\nhere = x\n-->\n": 0,
+		"| m | here |\n| --- | --- |\n| a | .814 ± .03 |\n\n<!-- table c\nhere = x\n-->\n": 1,
+		"It is .815.\n<!-- values\n.815 c; a; x\n-->\n":                                    1,
+		"It is .814.\n\nNo.\n<!-- values\n.814 c; a; x\n-->\n":                             1,
+		"It is .814.\n<!-- values\n.814 c; z; x\n-->\n":                                    1,
+		"| m | here |\n| --- | --- |\n| `a` | .814 |\n\n<!-- table c\nhere = x\n-->\n":     0,
+		"| m | here |\n| --- | --- |\n| a | .813 |\n\n<!-- table c\nhere = x\n-->\n":       1,
+		"| m | here |\n| --- | --- |\n| a | .814 |\n\n<!-- table c\nthere = x\n-->\n":      1,
 	} {
 		if found := r.faults(page); len(found) != faults {
 			t.Errorf("%q: faults %q, want %d", page, found, faults)

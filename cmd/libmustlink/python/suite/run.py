@@ -77,7 +77,9 @@ def report(results: dict[str, dict[str, str]]) -> str:
     """Return the page."""
     lines = [PAGE, "| file | passed | failed | skipped |", "| --- | ---: | ---: | ---: |"]
     everything = {name: v for of in results.values() for name, v in of.items()}
-    for title, of in [*((f"`{name}`", of) for name, of in results.items()), ("all", everything)]:
+    clean = {k: v for k, v in results.items() if "failed" not in v.values()}
+    rest = {f"{name}::{test}": v for name, of in clean.items() for test, v in of.items()}
+    for title, of in [*((f"`{k}`", v) for k, v in results.items() if k not in clean), ("the other files", rest), ("all", everything)]:
         lines.append(f"| {title} | " + " | ".join(str(sum(v == what for v in of.values())) for what in ("passed", "failed", "skipped")) + " |")
     ran = [v for v in everything.values() if v != "skipped"]
     lines += ["", f"{100 * sum(v == 'passed' for v in ran) / len(ran):.1f} % of the tests that ran pass.", ""]
@@ -89,12 +91,11 @@ def report(results: dict[str, dict[str, str]]) -> str:
 
 PAGE = """# metric-learn's own tests
 
-`make test-metric-learn METRIC_LEARN=CHECKOUT` writes this page. It runs the tests of a checkout of
-metric-learn (0.7, commit dc7e449) against
-[mustlink.compat.metric_learn](../bindings.md#coming-from-metric-learn), whose modules take the
-place of theirs. The tests are unchanged; only the module `sklearn_shims` and the name of a private
-function, which raises, are added. Skipped tests skip themselves, since they need the package skggm.
-[reasons.py](../../cmd/libmustlink/python/suite/reasons.py) explains every failure.
+`make test-metric-learn METRIC_LEARN=CHECKOUT` runs the tests of a checkout of metric-learn (0.7,
+commit dc7e449) against [mustlink.compat.metric_learn](../metric-learn.md),
+whose modules take the place of theirs, and writes this page. The tests are unchanged, but for the
+module `sklearn_shims` and the name of a private function, which raises. Skipped tests need the
+package skggm. [reasons.py](../../cmd/libmustlink/python/suite/reasons.py) explains every failure.
 """
 
 if __name__ == "__main__":
