@@ -27,7 +27,7 @@ func checkGo(name, content string) ([]finding, error) {
 		return nil, err
 	}
 	var found []finding
-	text := func(pos token.Pos, s string, rules []rule) {
+	text := func(pos token.Pos, s string, rules rulesByFirst) {
 		found = append(found, search(passage{files.Position(pos).Line, s}, rules)...)
 	}
 	for _, group := range file.Comments {

@@ -20,7 +20,7 @@ var (
 // The rules of texts, and those that names in Go have besides.
 var (
 	textRules = parse(rulesText)
-	nameRules = slices.Concat(textRules, parse(namesText))
+	nameRules = parse(rulesText + "\n" + namesText)
 	allowed   = parse(allowedText)
 )
 
@@ -30,6 +30,9 @@ type rule struct {
 	phrase []string
 	better string
 }
+
+// rulesByFirst are rules by their first word, longer phrases first.
+type rulesByFirst map[string][]rule
 
 // finding is a place that breaks a rule.
 type finding struct {
@@ -41,8 +44,8 @@ func (f finding) String() string { return fmt.Sprintf("%d: %s: %s", f.line, f.wh
 
 // parse reads rules, one a line: phrases with commas between them, "|", the better words. A "~"
 // stands for the endings of a verb that ends in -ise. "#" begins a comment.
-func parse(text string) []rule {
-	var rules []rule
+func parse(text string) rulesByFirst {
+	rules := rulesByFirst{}
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
 		phrases, better, _ := strings.Cut(line, "|")
@@ -56,9 +59,13 @@ func parse(text string) []rule {
 			}
 			for _, ending := range endings {
 				whole := strings.TrimSuffix(phrase, "~") + ending
-				rules = append(rules, rule{strings.Fields(whole), strings.TrimSpace(better)})
+				words := strings.Fields(whole)
+				rules[words[0]] = append(rules[words[0]], rule{words, strings.TrimSpace(better)})
 			}
 		}
+	}
+	for _, list := range rules {
+		slices.SortStableFunc(list, func(a, b rule) int { return len(b.phrase) - len(a.phrase) })
 	}
 	return rules
 }
@@ -121,7 +128,7 @@ func (r rule) matches(list []word) bool {
 }
 
 // at returns the first rule that tokens begin with.
-func at(rules map[string][]rule, list []word) (rule, bool) {
+func at(rules rulesByFirst, list []word) (rule, bool) {
 	for _, key := range []string{list[0].text, strings.ToLower(list[0].text)} {
 		for _, r := range rules[key] {
 			if r.matches(list) {
@@ -132,25 +139,12 @@ func at(rules map[string][]rule, list []word) (rule, bool) {
 	return rule{}, false
 }
 
-// byFirst sorts rules by their first word, longer phrases first.
-func byFirst(rules []rule) map[string][]rule {
-	m := map[string][]rule{}
-	for _, r := range rules {
-		m[r.phrase[0]] = append(m[r.phrase[0]], r)
-	}
-	for _, list := range m {
-		slices.SortStableFunc(list, func(a, b rule) int { return len(b.phrase) - len(a.phrase) })
-	}
-	return m
-}
-
 // search returns the phrases of a passage that break rules and are not in an allowed phrase.
-func search(p passage, rules []rule) []finding {
+func search(p passage, bad rulesByFirst) []finding {
 	var found []finding
 	list := p.tokens()
-	bad, good := byFirst(rules), byFirst(allowed)
 	for i := 0; i < len(list); {
-		if r, ok := at(good, list[i:]); ok {
+		if r, ok := at(allowed, list[i:]); ok {
 			i += len(r.phrase)
 			continue
 		}

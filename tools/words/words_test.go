@@ -71,16 +71,21 @@ func TestCheckRefuses(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	rules := parse("# nothing\none, two words | better # why\nnormalis~|-ize\n")
-	if len(rules) != 10 || rules[1].better != "better" ||
-		!slices.Equal(rules[1].phrase, []string{"two", "words"}) {
+	if two := rules["two"]; len(rules) != 10 || len(two) != 1 || two[0].better != "better" ||
+		!slices.Equal(two[0].phrase, []string{"two", "words"}) {
 		t.Errorf("rules %v", rules)
 	}
-	if last := rules[9]; last.phrase[0] != "normalisations" {
-		t.Errorf("last rule %v", last)
+	if rules["normalisations"] == nil {
+		t.Errorf("an ending is not there: %v", rules)
 	}
-	for _, r := range nameRules {
-		if r.better == "" {
-			t.Errorf("%q has no better word", r.phrase)
+	for _, list := range nameRules {
+		for k, r := range list {
+			if r.better == "" {
+				t.Errorf("%q has no better word", r.phrase)
+			}
+			if k > 0 && len(r.phrase) > len(list[k-1].phrase) {
+				t.Errorf("%q comes after %q, which is shorter", r.phrase, list[k-1].phrase)
+			}
 		}
 	}
 }
