@@ -59,17 +59,32 @@ func (t Table) row(name string) int {
 	return slices.IndexFunc(t.Rows, func(row Row) bool { return row.Name == name })
 }
 
-// String returns the counts, and where the row is behind if that is on few columns.
+// String returns on how many columns the row is certainly ahead and behind, and on which.
 func (d duel) String() string {
-	text := fmt.Sprintf("certainly ahead on %d of %d", len(d.ahead), d.columns)
-	const few = 3
-	switch n := len(d.behind); {
-	case n > few:
-		text += fmt.Sprintf(", certainly behind on %d", n)
-	case n > 0:
-		text += ", certainly behind on " + strings.Join(d.behind, ", ")
+	text := fmt.Sprintf("certainly ahead on %d of %d", len(d.ahead), d.columns) +
+		named(d.ahead, slices.Concat(d.equal, d.behind))
+	if len(d.behind) > 0 {
+		text += fmt.Sprintf(", certainly behind on %d", len(d.behind)) +
+			named(d.behind, slices.Concat(d.ahead, d.equal))
 	}
 	return text
+}
+
+// named names some columns in brackets, or the others if these are fewer; none if some are all or
+// none.
+func named(some, others []string) string {
+	mark, list := " (", some
+	if len(others) < len(some) {
+		mark, list = " (not on ", others
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	names := slices.Clone(list)
+	for k, name := range names {
+		names[k] = strings.ReplaceAll(name, ", ", " ")
+	}
+	return mark + strings.Join(names, ", ") + ")"
 }
 
 // better returns the verdict on a claim that the row is ahead.

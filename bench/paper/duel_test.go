@@ -36,4 +36,15 @@ func TestDuel(t *testing.T) {
 	if c.Verdict != Reproduced || !strings.Contains(c.Detail, "certainly ahead on 1 of 1") {
 		t.Errorf("%+v", c)
 	}
+	for want, d := range map[string]duel{
+		"certainly ahead on 1 of 3 (up), certainly behind on 1 (down 2)": {3, []string{"up"},
+			[]string{"same"}, []string{"down, 2"}},
+		"certainly ahead on 2 of 3 (not on c)":             {3, []string{"a", "b"}, []string{"c"}, nil},
+		"certainly ahead on 0 of 2, certainly behind on 2": {2, nil, nil, []string{"a", "b"}},
+		"certainly ahead on 2 of 2":                        {2, []string{"a", "b"}, nil, nil},
+	} {
+		if got := d.String(); got != want {
+			t.Errorf("%q: want %q", got, want)
+		}
+	}
 }

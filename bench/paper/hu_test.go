@@ -121,32 +121,39 @@ func TestHuFlat(t *testing.T) {
 	}
 }
 
-// TestHuChoose: the weight of the links is that of the best mean over the draws, 1 unless another
-// is better, and NPK has that of SDPLR.
+// TestHuChoose: the weight of the links is that of the best mean over draws and the methods in
+// question, 1 unless another is better; methods without values change nothing.
 func TestHuChoose(t *testing.T) {
-	draw := func(at, second float64) (values [][]float64) {
-		for _, m := range huTuned() {
+	draw := func(best, second float64) (values [][]float64) {
+		for _, m := range huPrinted() {
 			var row []float64
 			for _, c := range huGrid() {
 				v := 50.0
-				if m.name == "SDPLR" && c == at {
-					v = 60
-				}
-				if m.name == "SDPLR" && c == second {
-					v = 58
+				switch {
+				case m.name == "SDPLR" && c == best:
+					v += 10
+				case m.name == "SDPLR" && c == second:
+					v += 8
+				case m.name == huSL && c == 2:
+					v += 9
 				}
 				row = append(row, v)
 			}
-			if m.like != "" {
+			if m.again {
 				row = nil
 			}
 			values = append(values, row)
 		}
 		return values
 	}
-	got := huChoose([][][]float64{draw(0.2, 4), draw(8, 4)})
-	if got["SDPLR"] != 4 || got["NPK"] != 4 || got["ITML"] != 1 || got[huSL] != 1 {
-		t.Errorf("chosen %v: want 4 for SDPLR and NPK, 1 for the others", got)
+	draws := [][][]float64{draw(0.2, 4), draw(8, 4)}
+	for name, want := range map[string]float64{"SDPLR": 4, "NPK": 1, huMahalanobis: 1, huSL: 2} {
+		if got := huChoose(draws, func(method string) bool { return method == name }); got != want {
+			t.Errorf("%s takes %v: want %v", name, got, want)
+		}
+	}
+	if got := huChoose(draws, func(string) bool { return true }); got != 2 {
+		t.Errorf("all take %v: want 2, by 18 to 16", got)
 	}
 }
 

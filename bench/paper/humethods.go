@@ -21,9 +21,9 @@ const huSmall = 1e-3
 
 // huMethod is a method of Table 3. Given the weight of the links, it returns coordinates.
 type huMethod struct {
-	name string
-	like string // the method whose weight of the links it takes, "" for its own
-	fit  func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64,
+	name  string
+	again bool // solves the program of another method, whose pair accuracies stand for both
+	fit   func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64,
 		seed uint64) (blas.Matrix, error)
 }
 
@@ -40,21 +40,21 @@ func huLearned(name string, learner func(c float64, seed uint64, links int) algo
 func huFixed(float64) float64 { return huSmall }
 
 func huITML() huMethod {
-	return huLearned("ITML", func(gamma float64, seed uint64, _ int) algorithms.Learner {
+	return huLearned(huMahalanobis, func(gamma float64, seed uint64, _ int) algorithms.Learner {
 		p := itml.DefaultParams()
 		p.Gamma = gamma
 		return itml.Learner{Params: p, Seed: seed}
 	})
 }
 
-// huNPK is the semidefinite program, which SDPLR solves too: it takes the same weight of the links.
+// huNPK is the semidefinite program, which SDPLR solves too.
 func huNPK() huMethod {
 	m := huLearned("NPK", func(c float64, _ uint64, _ int) algorithms.Learner {
 		p := param.Default[nonlinear.NPK]()
 		p.C, p.Delta, p.Neighbors, p.Tol = c, huDelta(c), huNeighbors, 1e-4
 		return nonlinear.NPKLearner{Params: p}
 	})
-	m.like = "SDPLR"
+	m.again = true
 	return m
 }
 
@@ -104,8 +104,10 @@ func huDefault() huMethod {
 	})
 }
 
-// huLinear is SimpleNPKL with its linear loss.
-const huLinear = "SimpleNPKL+LL"
+const (
+	huLinear      = "SimpleNPKL+LL" // with its linear loss
+	huMahalanobis = "ITML"
+)
 
 // huPrinted are the methods that the paper prints, in its order.
 func huPrinted() []huMethod {
@@ -115,7 +117,7 @@ func huPrinted() []huMethod {
 	}
 }
 
-// huTuned are all methods whose weight of the links is chosen.
+// huTuned are all methods that take the chosen weight of the links.
 func huTuned() []huMethod {
 	return append(huPrinted(), huCertified(), huSDPLR("SDPLR, delta = 0.001", huFixed),
 		huSimpleNPKL(huSimply+", delta = 0.001", npkl.SquaredHinge, huFixed),
