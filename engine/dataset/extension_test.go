@@ -16,11 +16,15 @@ import (
 
 // counting is a format whose files contain the number of rows, which are read in blocks of two: row
 // i is i. A question mark is a problem.
-type counting struct{ rows, done int }
+type counting struct {
+	rows, done int
+	budget     Budget
+}
 
 func (c *counting) Count() int         { return c.rows }
 func (c *counting) Features() []string { return []string{"number"} }
 func (c *counting) Skip(n int) error   { c.done += n; return nil }
+func (c *counting) Budget() *Budget    { return &c.budget }
 func (c *counting) Next(limit int) (Rows, error) {
 	n := min(2, limit, c.rows-c.done)
 	if n == 0 {

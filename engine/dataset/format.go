@@ -161,6 +161,8 @@ type RowReader interface {
 	Next(limit int) (Rows, error)
 	// Skip skips the next n rows, which must exist.
 	Skip(n int) error
+	// Budget counts the bytes that the reader holds against the memory limit.
+	Budget() *Budget
 }
 
 // format returns the entry for the table of formats.
@@ -171,13 +173,14 @@ func (x Extension) format() format {
 
 // extendedRows reads the rows of an extension.
 type extendedRows struct {
-	in   RowReader
-	size int64 // of the file
-	src  *source
-	rep  *report
-	done int // rows
-	o    ReadOptions
-	mix  mixture
+	in       RowReader
+	reserved int64 // bytes of the rows of a mixed table
+	size     int64 // of the file
+	src      *source
+	rep      *report
+	done     int // rows
+	o        ReadOptions
+	mix      mixture
 }
 
 func (x Extension) rows(src *source, o ReadOptions, rep *report) (rowReader, error) {
@@ -276,8 +279,12 @@ func (r *extendedRows) reserve(t *table, first Rows, n int) error {
 	}
 	t.cols = len(m.above)
 	need := int64(n) * int64(8*t.cols+4*len(m.texts))
-	if err := checkBytes(r.o, r.src.name, need); err != nil {
-		return err
+	if r.o.MemoryLimit > 0 { // the rows and what they are read from share the limit
+		r.in.Budget().Give(r.reserved)
+		if err := r.in.Budget().Take(need); err != nil {
+			return r.src.extensionError(err)
+		}
+		r.reserved = need
 	}
 	if m.reserve(n); !m.apart() { // the numbers of others move to columns
 		t.data = make([]float64, 0, n*t.cols)

@@ -290,6 +290,9 @@ func (r *reader) advance() error {
 	return nil
 }
 
+// Budget implements [dataset.RowReader].
+func (r *reader) Budget() *dataset.Budget { return &r.f.Held }
+
 // Next returns the next rows, at most limit of them.
 func (r *reader) Next(limit int) (dataset.Rows, error) {
 	rows, n, err := r.Begin(limit, &r.f.Held)

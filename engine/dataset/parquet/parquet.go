@@ -170,6 +170,9 @@ func (r *reader) measure(c *chunks[uint64]) (err error) {
 	return r.f.Held.Take(name * int64(c.c.width))
 }
 
+// Budget implements [dataset.RowReader].
+func (r *reader) Budget() *dataset.Budget { return &r.f.Held }
+
 // Next returns the next rows, at most limit of them.
 func (r *reader) Next(limit int) (dataset.Rows, error) {
 	rows, n, err := r.Begin(limit, &r.f.Held)
