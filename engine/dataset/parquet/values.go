@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 )
 
-// values fills dst with the next values of a page. The error is errShort if the page has too few, or
-// errDamaged.
+// values fills dst with the next values of a page. The error is errShort if the page has too few,
+// or errDamaged.
 type values[T any] func(dst []T) error
 
 // each returns the values that next returns one by one.

@@ -132,10 +132,11 @@ func TestShortPages(t *testing.T) {
 		}
 	}
 	three := func(v values[uint64]) error { return v(make([]uint64, 3)) }
+	wide := func(v uint32) uint64 { return uint64(v) }
 	for name, err := range map[string]error{
 		"plain":         three(plain(make([]byte, 23), 8)),
 		"booleans":      three(booleans(nil)),
-		"runs":          three(converted((&hybrid{width: 1}).read, func(v uint32) uint64 { return uint64(v) })),
+		"runs":          three(converted((&hybrid{width: 1}).read, wide)),
 		"split":         three(split(make([]byte, 11), 4)),
 		"text":          plainTexts([]byte{5, 0, 0, 0, 'a'})(make([]string, 1)),
 		"text's length": plainTexts([]byte{5, 0})(make([]string, 1)),

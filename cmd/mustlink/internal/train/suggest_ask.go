@@ -88,7 +88,8 @@ const howToAnswer = "y, n, s (skip) or q (quit), or two rows and y or n"
 // settle repeats a query until the answer can be used; it returns false at the end of the session.
 func (q *asker) settle(ctx context.Context, pair activelearning.Pair) (more bool, err error) {
 	for {
-		fmt.Fprintf(q.out, "Do %s and %s belong together? [y/n/s/q] ", q.file.Name(pair.I), q.file.Name(pair.J))
+		fmt.Fprintf(q.out, "Do %s and %s belong together? [y/n/s/q] ", q.file.Name(pair.I),
+			q.file.Name(pair.J))
 		text, ok, err := q.read(ctx)
 		if err != nil || !ok {
 			fmt.Fprintln(q.out)
