@@ -63,7 +63,7 @@ type names struct {
 }
 
 func newNames(n int, ids []string, limit int64) *names {
-	x := &names{context: dataset.LinkContext{N: n, By: dataset.ByRow, MemoryLimit: limit}}
+	x := &names{context: dataset.LinkContext{N: n, By: dataset.ByRow, MemoryLimit: limit, MayBeEmpty: true}}
 	if ids != nil {
 		x.context.By, x.context.IDs, x.rows = dataset.ByID, ids, make(map[string]int, n)
 		for i, id := range ids {
@@ -97,7 +97,8 @@ func (x *names) row(name string) (int, bool) {
 // like, also to the file that a removal has replaced, whose new lines are carried over.
 type file struct {
 	path    string
-	answer  string // the column with the word: link, or answer in a file of open questions
+	answer  string   // the column with the word: link, or answer in a file of open questions
+	own     []string // columns that a file must have
 	names   *names
 	head    string   // what is before the header: comments
 	columns []string // nil while there is no file
@@ -123,7 +124,8 @@ const mostFormer = 16
 
 // openFile reads a file of answers, if it exists.
 func openFile(path, answer string, x *names) (*file, error) {
-	f := &file{path: path, answer: answer, names: x, at: func(string) {}}
+	f := &file{path: path, answer: answer, own: []string{"i", "j", answer, "who", "when"}, names: x,
+		at: func(string) {}}
 	if _, err := f.read(true); err != nil {
 		return nil, err
 	}
@@ -131,6 +133,39 @@ func openFile(path, answer string, x *names) (*file, error) {
 		return f, nil
 	}
 	return f, f.rewrite(nil, nil)
+}
+
+// Answers is a file of links to which a program without a page appends the answers of a person.
+type Answers struct{ file }
+
+// OpenAnswers reads a file of links between n rows, which ids name unless they are nil, or makes
+// one. It takes no more than limit bytes of memory, 0 for no limit. Errors are *fault.DataError.
+func OpenAnswers(path string, n int, ids []string, limit int64) (*Answers, error) {
+	a := &Answers{file{path: path, answer: "link", own: []string{"i", "j", "link"},
+		names: newNames(n, ids, limit), at: func(string) {}}}
+	_, err := a.read(true)
+	if err == nil {
+		err = a.put(nil) // the header, or whether there can be more
+	}
+	return a, err
+}
+
+// Name returns how the file calls a row.
+func (a *Answers) Name(row int) string { return a.names.name(row) }
+
+// Row is the opposite of Name.
+func (a *Answers) Row(name string) (row int, ok bool) { return a.names.row(name) }
+
+// Line returns the number of the line that comes next.
+func (a *Answers) Line() int { return a.above() + 2 + len(a.records) }
+
+// Add appends links, and returns when they are on disk. After an error the file is as before.
+func (a *Answers) Add(list []links.Link) error {
+	rows := make([]record, len(list))
+	for k, l := range list {
+		rows[k] = record{i: l.I, j: l.J, word: l.Sign.String()}
+	}
+	return a.add(rows)
 }
 
 // refresh reads the file again if it is not as it was left, and reports whether it did.
@@ -280,11 +315,7 @@ func (f *file) split(text []byte, start bool) (columns []string, records []recor
 		checked = text
 	}
 	if f.answer == "link" { // with all its rules
-		content := checked
-		if len(records) == 0 && problem == nil {
-			content = f.withOne(checked, columns)
-		}
-		if _, err := dataset.ReadLinks(dataset.Input{Name: f.path, Stream: bytes.NewReader(content)},
+		if _, err := dataset.ReadLinks(dataset.Input{Name: f.path, Stream: bytes.NewReader(checked)},
 			f.names.context); err != nil {
 			return nil, nil, 0, err
 		}
@@ -297,30 +328,6 @@ func (f *file) split(text []byte, start bool) (columns []string, records []recor
 			"its comments or answers are not UTF-8: save the file as UTF-8 text")
 	}
 	return columns, records, kept, nil
-}
-
-// withOne returns a file that ends with its header, as it is after an answer. Without records it is
-// no file of links, but what is wrong with its header and comments must be said before people
-// answer.
-func (f *file) withOne(text []byte, columns []string) []byte {
-	var b bytes.Buffer
-	b.Write(text)
-	if !bytes.HasSuffix(text, []byte("\n")) {
-		b.WriteByte('\n')
-	}
-	one := make([]string, len(columns))
-	for k, c := range columns {
-		switch c {
-		case "i", "j":
-			one[k] = f.names.name(strings.Index("ij", c))
-		case f.answer:
-			one[k] = must
-		}
-	}
-	w := csv.NewWriter(&b)
-	w.Write(one) // into memory
-	w.Flush()
-	return b.Bytes()
 }
 
 // above returns the number of lines before the header.
@@ -396,7 +403,9 @@ func (f *file) row(r *record) []string {
 		case "who":
 			row[k] = r.who
 		case "when":
-			row[k] = r.when.UTC().Format(stamp)
+			if !r.when.IsZero() {
+				row[k] = r.when.UTC().Format(stamp)
+			}
 		}
 	}
 	return row
@@ -407,9 +416,14 @@ func (f *file) add(list []record) error {
 	if len(list) == 0 {
 		return nil
 	}
+	return f.put(list)
+}
+
+// put is add that writes a header also without answers.
+func (f *file) put(list []record) error {
 	head := f.columns == nil
 	if head {
-		f.columns = []string{"i", "j", f.answer, "who", "when"}
+		f.columns = slices.Clone(f.own)
 	}
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -491,7 +505,7 @@ func (f *file) rewrite(drop func(r *record) bool, list []record) error {
 		if f.half != "" {
 			return f.write(nil) // which says so
 		}
-		for _, c := range []string{"i", "j", f.answer, "who", "when"} {
+		for _, c := range f.own {
 			if !slices.Contains(f.columns, c) {
 				f.columns = append(f.columns, c)
 			}

@@ -32,12 +32,16 @@ var version = C.CString(catalog.Version())
 // guarded runs the body of a function. Only a code crosses into C, even after a panic.
 func guarded(message *C.char, body func() error) C.int { return finish(abi.Guard(body), message) }
 
-// checkOutput returns an error when the output pointer of a handle is NULL.
-func checkOutput[T any](out *T) error {
+// put returns a handle of a new object to the caller.
+func put(out *C.uintptr_t, build func() (any, error)) error {
 	if out == nil {
 		return &abi.Error{Code: abi.BadArgument, Text: "the output for the handle is NULL: want a pointer"}
 	}
-	return nil
+	object, err := build()
+	if err == nil {
+		*out = C.uintptr_t(handles.Put(object))
+	}
+	return err
 }
 
 // with calls body with the object of a handle: an engine, a model or an index.
@@ -73,18 +77,29 @@ func modelOn(eng *engine.Engine, m C.mustlink_model) (*mustlink.Model, error) {
 	return mustlink.NewModel(model.Record(), eng), nil
 }
 
-// newModel calls body with an engine, and returns a handle of the new model to the caller.
-func newModel(e C.mustlink_engine, out *C.mustlink_model, message *C.char,
-	body func(*engine.Engine) (*mustlink.Model, error)) C.int {
-	if out == nil { // before the engine is looked for
-		return guarded(message, func() error { return checkOutput(out) })
-	}
-	return with(e, message, func(eng *engine.Engine) error {
-		model, err := body(eng)
-		if err == nil {
-			*out = C.mustlink_model(handles.Put(model))
+// made calls body with an engine, and returns a handle of what it makes to the caller.
+func made(e C.mustlink_engine, out *C.uintptr_t, message *C.char,
+	body func(*engine.Engine) (any, error)) C.int {
+	return guarded(message, func() error {
+		return put(out, func() (any, error) {
+			eng, err := abi.Get[*engine.Engine](&handles, uintptr(e))
+			if err != nil {
+				return nil, err
+			}
+			return body(eng)
+		})
+	})
+}
+
+// madeBy is made with a model that runs on the engine.
+func madeBy(e C.mustlink_engine, m C.mustlink_model, out *C.uintptr_t, message *C.char,
+	body func(*engine.Engine, *mustlink.Model) (any, error)) C.int {
+	return made(e, out, message, func(eng *engine.Engine) (any, error) {
+		model, err := modelOn(eng, m)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return body(eng, model)
 	})
 }
 
@@ -94,14 +109,7 @@ func mustlinkVersion() *C.char { return version }
 //export mustlinkEngineNew
 func mustlinkEngineNew(abiVersion C.int32_t, options *C.char, out *C.mustlink_engine, message *C.char) C.int {
 	return guarded(message, func() error {
-		if err := checkOutput(out); err != nil {
-			return err
-		}
-		e, err := abi.NewEngine(int32(abiVersion), text(options))
-		if err == nil {
-			*out = C.mustlink_engine(handles.Put(e))
-		}
-		return err
+		return put(out, func() (any, error) { return abi.NewEngine(int32(abiVersion), text(options)) })
 	})
 }
 
@@ -138,7 +146,7 @@ func mustlinkSampleLinks(label *C.int64_t, rows, must, cannot C.int64_t, seed C.
 func mustlinkFit(e C.mustlink_engine, method, options *C.char, points *C.mustlink_points,
 	links *C.mustlink_links,
 	control *C.mustlink_control, out *C.mustlink_model, message *C.char) C.int {
-	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
+	return made(e, out, message, func(eng *engine.Engine) (any, error) {
 		if err := checkText(method, "the method"); err != nil {
 			return nil, err
 		}
@@ -151,11 +159,7 @@ func mustlinkFit(e C.mustlink_engine, method, options *C.char, points *C.mustlin
 func mustlinkUpdate(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points,
 	links *C.mustlink_links,
 	control *C.mustlink_control, out *C.mustlink_model, message *C.char) C.int {
-	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
-		old, err := modelOn(eng, m)
-		if err != nil {
-			return nil, err
-		}
+	return madeBy(e, m, out, message, func(_ *engine.Engine, old *mustlink.Model) (any, error) {
 		return abi.Update(turns, old, text(options), pointsOf(points), linksOf(links), controlOf(control))
 	})
 }
@@ -224,11 +228,7 @@ func distances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_point
 //export mustlinkCalibrate
 func mustlinkCalibrate(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points,
 	links *C.mustlink_links, control *C.mustlink_control, out *C.mustlink_model, message *C.char) C.int {
-	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
-		model, err := modelOn(eng, m)
-		if err != nil {
-			return nil, err
-		}
+	return madeBy(e, m, out, message, func(_ *engine.Engine, model *mustlink.Model) (any, error) {
 		return abi.Calibrate(model, text(options), pointsOf(points), linksOf(links), controlOf(control))
 	})
 }
@@ -236,7 +236,7 @@ func mustlinkCalibrate(e C.mustlink_engine, m C.mustlink_model, options *C.char,
 //export mustlinkPairsFind
 func mustlinkPairsFind(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points,
 	control *C.mustlink_control, out *C.mustlink_pairs, message *C.char) C.int {
-	return newPairs(e, m, out, message, func(_ *engine.Engine, model *mustlink.Model) (*abi.Pairs, error) {
+	return madeBy(e, m, out, message, func(_ *engine.Engine, model *mustlink.Model) (any, error) {
 		return abi.FindPairs(model, text(options), pointsOf(points), controlOf(control))
 	})
 }
@@ -244,24 +244,9 @@ func mustlinkPairsFind(e C.mustlink_engine, m C.mustlink_model, options *C.char,
 //export mustlinkPairsSuggest
 func mustlinkPairsSuggest(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points,
 	links *C.mustlink_links, control *C.mustlink_control, out *C.mustlink_pairs, message *C.char) C.int {
-	return newPairs(e, m, out, message, func(eng *engine.Engine, model *mustlink.Model) (*abi.Pairs, error) {
+	return madeBy(e, m, out, message, func(eng *engine.Engine, model *mustlink.Model) (any, error) {
 		return abi.SuggestPairs(eng, model, text(options), pointsOf(points), linksOf(links),
 			controlOf(control))
-	})
-}
-
-// newPairs calls body with a model, and returns a handle of the pairs that it finds to the caller.
-func newPairs(e C.mustlink_engine, m C.mustlink_model, out *C.mustlink_pairs, message *C.char,
-	body func(*engine.Engine, *mustlink.Model) (*abi.Pairs, error)) C.int {
-	return withModel(e, m, message, func(eng *engine.Engine, model *mustlink.Model) error {
-		if err := checkOutput(out); err != nil {
-			return err
-		}
-		pairs, err := body(eng, model)
-		if err == nil {
-			*out = C.mustlink_pairs(handles.Put(pairs))
-		}
-		return err
 	})
 }
 
@@ -290,14 +275,10 @@ func mustlinkPairsFree(p C.mustlink_pairs, message *C.char) C.int {
 func mustlinkGroupsFind(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points,
 	links *C.mustlink_links, columns *C.mustlink_distinct, count C.int64_t, control *C.mustlink_control,
 	out *C.mustlink_groups, message *C.char) C.int {
-	return withColumns(e, m, columns, count, out == nil, message,
-		func(model *mustlink.Model, distinct []abi.Distinct, names []string) error {
-			groups, err := abi.FindGroups(model, text(options), pointsOf(points), linksOf(links), distinct,
-				names, controlOf(control))
-			if err == nil {
-				*out = C.mustlink_groups(handles.Put(groups))
-			}
-			return err
+	return withColumns(e, m, columns, count, out, message,
+		func(model *mustlink.Model, distinct []abi.Distinct, names []string) (any, error) {
+			return abi.FindGroups(model, text(options), pointsOf(points), linksOf(links), distinct, names,
+				controlOf(control))
 		})
 }
 
@@ -306,35 +287,28 @@ func mustlinkEntitiesFind(e C.mustlink_engine, m C.mustlink_model, options *C.ch
 	points, texts *C.mustlink_points, links *C.mustlink_links, columns *C.mustlink_distinct, count C.int64_t,
 	control *C.mustlink_control, out *C.mustlink_pairs, label *C.int64_t, probability *C.double,
 	message *C.char) C.int {
-	return withColumns(e, m, columns, count, out == nil, message,
-		func(model *mustlink.Model, distinct []abi.Distinct, names []string) error {
-			pairs, err := abi.FindEntities(model, text(options), pointsOf(points), pointsOf(texts),
+	return withColumns(e, m, columns, count, out, message,
+		func(model *mustlink.Model, distinct []abi.Distinct, names []string) (any, error) {
+			return abi.FindEntities(model, text(options), pointsOf(points), pointsOf(texts),
 				linksOf(links), distinct, names, controlOf(control), unsafe.Pointer(label),
 				unsafe.Pointer(probability))
-			if err == nil {
-				*out = C.mustlink_pairs(handles.Put(pairs))
-			}
-			return err
 		})
 }
 
 // withColumns calls body with a model, that of the points as they are for 0, and distinct columns.
 func withColumns(e C.mustlink_engine, m C.mustlink_model, columns *C.mustlink_distinct, count C.int64_t,
-	noOutput bool, message *C.char,
-	body func(model *mustlink.Model, distinct []abi.Distinct, names []string) error) C.int {
-	return with(e, message, func(eng *engine.Engine) error {
-		if noOutput {
-			return checkOutput[int](nil)
-		}
+	out *C.uintptr_t, message *C.char,
+	body func(model *mustlink.Model, distinct []abi.Distinct, names []string) (any, error)) C.int {
+	return made(e, out, message, func(eng *engine.Engine) (any, error) {
 		model, err := mustlink.Unlearned(eng, nil, nil), error(nil)
 		if m != 0 {
 			if model, err = modelOn(eng, m); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		distinct, names, err := distinctOf(columns, count)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		return body(model, distinct, names)
 	})
@@ -414,7 +388,7 @@ func mustlinkExport(e C.mustlink_engine, m C.mustlink_model, path, precision *C.
 
 //export mustlinkLoad
 func mustlinkLoad(e C.mustlink_engine, path *C.char, out *C.mustlink_model, message *C.char) C.int {
-	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
+	return made(e, out, message, func(eng *engine.Engine) (any, error) {
 		if err := checkText(path, "the path"); err != nil {
 			return nil, err
 		}
@@ -433,7 +407,7 @@ func mustlinkSaveBytes(m C.mustlink_model, buffer unsafe.Pointer, capacity C.int
 //export mustlinkLoadBytes
 func mustlinkLoadBytes(e C.mustlink_engine, bytes unsafe.Pointer, size C.int64_t, out *C.mustlink_model,
 	message *C.char) C.int {
-	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
+	return made(e, out, message, func(eng *engine.Engine) (any, error) {
 		return abi.LoadBytes(eng, bytes, int64(size))
 	})
 }
@@ -446,15 +420,8 @@ func mustlinkModelFree(m C.mustlink_model, message *C.char) C.int {
 //export mustlinkIndexNew
 func mustlinkIndexNew(e C.mustlink_engine, points *C.mustlink_points, neighbors C.int64_t, seed C.uint64_t,
 	control *C.mustlink_control, out *C.mustlink_index, message *C.char) C.int {
-	return with(e, message, func(eng *engine.Engine) error {
-		if err := checkOutput(out); err != nil {
-			return err
-		}
-		x, err := abi.NewIndex(eng, pointsOf(points), int64(neighbors), uint64(seed), controlOf(control))
-		if err == nil {
-			*out = C.mustlink_index(handles.Put(x))
-		}
-		return err
+	return made(e, out, message, func(eng *engine.Engine) (any, error) {
+		return abi.NewIndex(eng, pointsOf(points), int64(neighbors), uint64(seed), controlOf(control))
 	})
 }
 
@@ -471,29 +438,20 @@ func mustlinkIndexSave(x C.mustlink_index, path *C.char, message *C.char) C.int 
 //export mustlinkIndexLoad
 func mustlinkIndexLoad(e C.mustlink_engine, path *C.char, m C.mustlink_model, points *C.mustlink_points,
 	control *C.mustlink_control, out *C.mustlink_index, neighbors *C.int64_t, message *C.char) C.int {
-	return with(e, message, func(eng *engine.Engine) error {
-		if err := checkOutput(out); err != nil {
-			return err
-		}
-		if err := checkText(path, "the path"); err != nil {
-			return err
-		}
+	return made(e, out, message, func(eng *engine.Engine) (any, error) {
+		err := checkText(path, "the path")
 		var model *mustlink.Model
-		if m != 0 {
-			var err error
-			if model, err = abi.Get[*mustlink.Model](&handles, uintptr(m)); err != nil {
-				return err
-			}
+		if m != 0 && err == nil {
+			model, err = abi.Get[*mustlink.Model](&handles, uintptr(m))
+		}
+		if err != nil {
+			return nil, err
 		}
 		x, err := abi.LoadIndex(eng, text(path), model, pointsOf(points), controlOf(control))
-		if err != nil {
-			return err
-		}
-		*out = C.mustlink_index(handles.Put(x))
-		if neighbors != nil {
+		if err == nil && neighbors != nil {
 			*neighbors = C.int64_t(x.Neighbors())
 		}
-		return nil
+		return x, err
 	})
 }
 

@@ -31,31 +31,15 @@ type npyHeader struct {
 //
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 func decodeNPY(src *source, o ReadOptions, rep *report) (*table, error) {
-	h, rows, cols, size, err := openNPY(src)
+	r, err := newNPYRows(src, o, rep)
 	if err != nil {
 		return nil, err
 	}
-	if rows == 0 {
-		return nil, noRows(src.name, cols)
+	t, err := r.next(max(1, r.rows))
+	if err == nil {
+		err = src.atEnd(r.rows * r.cols)
 	}
-	if err := checkBytes(o, src.name, 8*rows*cols); err != nil {
-		return nil, err
-	}
-	t := &table{rows: int(rows), cols: int(cols)}
-	t.data, err = src.values(int(rows*cols), int(size), func(data []float64, buf []byte) ([]float64, error) {
-		return appendValues(data, buf, h.descr)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if h.fortran && rows > 1 && cols > 1 {
-		t.data = transpose(t.data, t.cols, t.rows)
-	}
-	return t, t.checkFinite(rep, 0)
-}
-
-func noRows(name string, cols int64) error {
-	return fault.Data(name, "the array is 0 x %d: want at least one row and one column", cols)
+	return t, err
 }
 
 // npyRows reads the rows of a .npy file, a block at a time.
@@ -66,23 +50,27 @@ type npyRows struct {
 	descr      string
 	header     int64 // bytes before the values
 	size       int   // bytes of a value
+	columns    bool  // the array is stored column by column
 	cols       int
 	rows, done int
 }
 
-// openNPYRows reads the header. The array must be stored row by row.
-func openNPYRows(src *source, o ReadOptions, rep *report) (rowReader, error) {
+// newNPYRows reads the header.
+func newNPYRows(src *source, o ReadOptions, rep *report) (*npyRows, error) {
 	h, rows, cols, size, err := openNPY(src)
-	if err != nil {
-		return nil, err
-	}
-	if h.fortran && rows > 1 && cols > 1 {
-		return nil, fault.Data(src.name,
+	return &npyRows{src: src, o: o, rep: rep, descr: h.descr, header: h.length, size: int(size),
+		columns: h.fortran && rows > 1 && cols > 1, cols: int(cols), rows: int(rows)}, err
+}
+
+// openNPYRows is newNPYRows for an array that must be stored row by row.
+func openNPYRows(src *source, o ReadOptions, rep *report) (rowReader, error) {
+	r, err := newNPYRows(src, o, rep)
+	if err == nil && r.columns {
+		err = fault.Data(src.name,
 			"the array is stored column by column: want rows in order (numpy.ascontiguousarray), as this "+
 				"file is read row by row")
 	}
-	return &npyRows{src: src, o: o, rep: rep, descr: h.descr, header: h.length, size: int(size),
-		cols: int(cols), rows: int(rows)}, nil
+	return r, err
 }
 
 func (r *npyRows) count() int { return r.rows }
@@ -90,7 +78,7 @@ func (r *npyRows) count() int { return r.rows }
 func (r *npyRows) next(limit int) (*table, error) {
 	t := &table{rows: min(limit, r.rows-r.done), cols: r.cols}
 	if r.rows == 0 {
-		return nil, noRows(r.src.name, int64(r.cols))
+		return nil, fault.Data(r.src.name, "the array is 0 x %d: want at least one row and one column", r.cols)
 	}
 	if t.rows == 0 {
 		if err := r.src.atEnd(r.rows * r.cols); err != nil {
@@ -108,6 +96,9 @@ func (r *npyRows) next(limit int) (*table, error) {
 		})
 	if err != nil {
 		return nil, err
+	}
+	if r.columns {
+		t.data = transpose(t.data, t.cols, t.rows)
 	}
 	first := r.done
 	r.done += t.rows

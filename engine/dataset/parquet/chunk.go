@@ -215,7 +215,7 @@ func (r *chunks[T]) read(dst []T, missing func(row, place int) error) error {
 		n := int(min(int64(len(dst)), int64(r.page.left), r.want))
 		k, err := r.present(n)
 		if err == nil {
-			err = r.page.values.read(dst[:k])
+			err = r.page.values(dst[:k])
 		}
 		if err != nil {
 			return r.explain(err)
@@ -426,7 +426,7 @@ func (r *chunks[T]) readDictionary(h *format.PageHeader, at int64) error {
 	if err != nil {
 		return err
 	}
-	return v.read(r.dictionary)
+	return v(r.dictionary)
 }
 
 // readPage starts a page of values.
@@ -455,9 +455,9 @@ func (r *chunks[T]) readPage(h *format.PageHeader, at int64) error {
 	} else if r.dictionary == nil {
 		err = errDamaged
 	} else if len(b) > 0 { // a page of nulls may have no indices
-		r.page.values, err = newIndexed(r.dictionary, b)
+		r.page.values, err = indexed(r.dictionary, b)
 	} else {
-		r.page.values = &indexed[T]{}
+		r.page.values = each(func() (none T, err error) { return none, errShort })
 	}
 	if err == nil {
 		r.page.left = d.values

@@ -272,9 +272,6 @@ func (d *delta) uvarint() (uint64, error) {
 	return v, nil
 }
 
-// read fills dst.
-func (d *delta) read(dst []uint64) error { return fill(dst, d.next) }
-
 // next returns the next value.
 func (d *delta) next() (uint64, error) {
 	if d.total == 0 {

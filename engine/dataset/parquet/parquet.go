@@ -266,22 +266,6 @@ func Format() dataset.Extension {
 	return dataset.Extension{Name: "parquet", Endings: []string{".parquet"}, Open: open, Write: write}
 }
 
-// fixedTexts reads strings of a fixed number of bytes.
-type fixedTexts struct {
-	b    []byte
-	size int
-}
-
-func (p *fixedTexts) read(dst []string) error {
-	if len(p.b)/p.size < len(dst) {
-		return errShort
-	}
-	for i := range dst {
-		dst[i], p.b = string(p.b[:p.size]), p.b[p.size:]
-	}
-	return nil
-}
-
 // form returns what makes a text of a value.
 func (c *column) form() func(b string) string {
 	if c.mixed == uuids {

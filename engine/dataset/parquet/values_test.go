@@ -119,26 +119,27 @@ func TestShortPages(t *testing.T) {
 	} {
 		d, err := newDelta(b, 100)
 		if err == nil {
-			err = d.read(make([]uint64, 2))
+			err = each(d.next)(make([]uint64, 2))
 		}
 		if err == nil {
 			t.Errorf("%s is read", name)
 		}
-		if _, err := newDeltaTexts(b, 100); err == nil {
+		if _, err := deltaTexts(b, 100); err == nil {
 			t.Errorf("%s is read as lengths", name)
 		}
-		if _, err := newFrontTexts(b, 100); err == nil {
+		if _, err := frontTexts(b, 100); err == nil {
 			t.Errorf("%s is read as shared beginnings", name)
 		}
 	}
-	three := func(v values[uint64]) error { return v.read(make([]uint64, 3)) }
+	three := func(v values[uint64]) error { return v(make([]uint64, 3)) }
+	wide := func(v uint32) uint64 { return uint64(v) }
 	for name, err := range map[string]error{
-		"plain":         three(&plain{make([]byte, 23), 8}),
-		"booleans":      three(&booleans{b: nil}),
-		"runs":          three(&converted[uint32, uint64]{from: &hybrid{width: 1}}),
-		"split":         three(&split{b: make([]byte, 11), size: 4}),
-		"text":          (&plainTexts{[]byte{5, 0, 0, 0, 'a'}}).read(make([]string, 1)),
-		"text's length": (&plainTexts{[]byte{5, 0}}).read(make([]string, 1)),
+		"plain":         three(plain(make([]byte, 23), 8)),
+		"booleans":      three(booleans(nil)),
+		"runs":          three(converted((&hybrid{width: 1}).read, wide)),
+		"split":         three(split(make([]byte, 11), 4)),
+		"text":          plainTexts([]byte{5, 0, 0, 0, 'a'})(make([]string, 1)),
+		"text's length": plainTexts([]byte{5, 0})(make([]string, 1)),
 	} {
 		if err != errShort {
 			t.Errorf("%s: %v", name, err)
@@ -156,20 +157,20 @@ func TestGrowingTexts(t *testing.T) {
 	}
 	const letters = 1 << 15
 	b := append(constant(0, letters, n), constant(letters, 0, n)...)
-	texts, err := newFrontTexts(append(b, make([]byte, n*letters)...), n)
+	text, err := frontTexts(append(b, make([]byte, n*letters)...), n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var last string
 	for range n {
-		var next [1]string
-		if err = texts.read(next[:]); err != nil {
+		var next string
+		if next, err = text(); err != nil {
 			break
 		}
-		if len(next[0]) != len(last)+letters {
-			t.Fatalf("a text of %d bytes after one of %d", len(next[0]), len(last))
+		if len(next) != len(last)+letters {
+			t.Fatalf("a text of %d bytes after one of %d", len(next), len(last))
 		}
-		last = next[0]
+		last = next
 	}
 	if err != errDamaged || bits.Len(uint(len(last))) > 21 {
 		t.Errorf("%v after a text of %d bytes", err, len(last))

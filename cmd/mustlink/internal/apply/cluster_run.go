@@ -3,14 +3,10 @@ package apply
 import (
 	"context"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mustlink/mustlink"
-	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
@@ -24,7 +20,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/engine/score"
-	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -355,7 +350,7 @@ func prepareStreamed(ctx context.Context, m *metric.Metric, data *source.Data, p
 	if err != nil {
 		return err
 	}
-	sample, err := sampled(ctx, m.Session, open, seed)
+	sample, err := sampled(ctx, m, open, seed)
 	if err != nil {
 		return err
 	}
@@ -383,32 +378,19 @@ func sampleSize(limit int64, columns int) int {
 }
 
 // sampled reads all rows and keeps a sample of them.
-func sampled(ctx context.Context, s *session.Session, open source.Opener, seed uint64) (*prepare.Sample,
-	error) {
-	src, err := open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	bar, begin := s.Progress(), time.Now()
-	defer bar.Done()
-	var sample *prepare.Sample
-	for most := 1; ; {
-		part, err := src.Next(ctx, most)
-		if err == io.EOF {
-			return sample, nil
+func sampled(ctx context.Context, m *metric.Metric, open source.Opener, seed uint64) (sample *prepare.Sample,
+	err error) {
+	rows := m.Rows(open, "reading columns")
+	rows.Place = func(_ context.Context, part *dataset.Data) (blas.Matrix, error) {
+		if sample == nil { // the first row has the width
+			sample = prepare.NewSample(sampleSize(int64(m.MemoryLimit), part.Points.Dim()), seed)
 		}
+		return blas.Matrix{Rows: part.Points.Len()}, sample.Add(part)
+	}
+	for _, err := range rows.All(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if sample == nil { // the first row has the width
-			most = catalog.BlockRows(part.Points.Dim(), int64(s.MemoryLimit))
-			sample = prepare.NewSample(sampleSize(int64(s.MemoryLimit), part.Points.Dim()), seed)
-		}
-		if err := sample.Add(part); err != nil {
-			return nil, err
-		}
-		bar.Report(algorithms.Progress{Stage: "reading columns", Done: sample.Rows(), Total: max(0, src.Rows),
-			Elapsed: time.Since(begin)})
 	}
+	return sample, nil
 }

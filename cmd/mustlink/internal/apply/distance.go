@@ -15,7 +15,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine"
@@ -240,7 +240,6 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer src.Close()
 	bar.Part(0.5)
 	if err := g.gather(ctx, &d.pairs, src); err != nil {
 		return 0, err
@@ -292,37 +291,20 @@ func (g *gathered) readNames(ctx context.Context, pairs *pairFile, l *source.Lin
 
 // gather reads the points.
 func (g *gathered) gather(ctx context.Context, by *source.Links, src *mustlink.RowSource) error {
-	bar, begin := g.Progress(), time.Now()
-	defer bar.Done()
-	most := 1 // without a model the first row has the width
-	if f := g.Record(); g.Learned() || f.Features != nil || f.Scaling != nil {
-		most = f.BlockRows(int64(g.MemoryLimit))
-	}
-	read, stop := dataset.Prefetch(ctx, func(ctx context.Context) (*dataset.Data, error) {
-		part, err := src.Next(ctx, most)
-		if err == nil && !g.Learned() {
-			most = max(most, catalog.BlockRows(part.Points.Dim(), int64(g.MemoryLimit)))
-		}
-		return part, err
-	})
-	defer stop()
-	for {
-		part, err := read()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = by.NeedIDs(part)
-		}
+	rows := g.Metric.Rows(metric.Once(src), "gathering points")
+	rows.Place = func(_ context.Context, part *dataset.Data) (blas.Matrix, error) {
+		err := by.NeedIDs(part)
 		if err == nil {
 			err = g.take(part)
 		}
+		return blas.Matrix{Rows: part.Points.Len()}, err
+	}
+	for _, err := range rows.All(ctx) {
 		if err != nil {
 			return err
 		}
-		bar.Report(algorithms.Progress{Stage: "gathering points", Done: g.n, Total: max(0, src.Rows),
-			Elapsed: time.Since(begin)})
 	}
+	return nil
 }
 
 // take keeps the paired rows of a block, as the metric takes them. It prepares at least one row of
@@ -334,7 +316,7 @@ func (g *gathered) take(part *dataset.Data) error {
 		if wanted && at >= 0 { // only ids can occur twice
 			e := fault.Data(part.Name, "the id %q is that of an earlier row too: want different ids",
 				part.IDs[i])
-			e.Row, e.Column = g.n+i, "id"
+			e.Row, e.Column = i, "id"
 			return e
 		}
 		if wanted {
@@ -349,7 +331,7 @@ func (g *gathered) take(part *dataset.Data) error {
 		}
 		x, err := g.Prepared(&some)
 		if err != nil {
-			return fault.InRows(fault.InSelection(err, rows), g.n)
+			return fault.InSelection(err, rows)
 		}
 		prepared := x.(*points.Dense) // only tables are streamed
 		g.width = prepared.D

@@ -2,15 +2,11 @@ package train
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -28,12 +24,10 @@ import (
 // asker is an interactive query session.
 type asker struct {
 	questions *activelearning.Session
-	file      *linkAppender
+	file      *label.Answers
 	in        *bufio.Scanner
 	out       io.Writer
 	shown     *sideBySide
-	name      func(row int) string
-	row       func(name string) (int, bool)
 	most      int // maximum number of answers, 0 for all
 
 	answered, skipped int
@@ -56,40 +50,22 @@ func (r *askReport) text(w io.Writer) {
 
 // ask asks queries until none is left, the input ends, or there are enough answers.
 func (c *suggestCommand) ask(ctx context.Context, d *dataset.Data,
-	questions *activelearning.Session) (err error) {
-	q := &asker{questions: questions, in: bufio.NewScanner(c.Stdin), out: c.Stdout, shown: newSideBySide(d),
-		most: c.count}
+	questions *activelearning.Session) error {
+	file, err := label.OpenAnswers(c.links.Path, d.Points.Len(), c.links.Names(d), int64(c.MemoryLimit))
+	if err != nil {
+		return err
+	}
+	q := &asker{questions: questions, file: file, in: bufio.NewScanner(c.Stdin), out: c.Stdout,
+		shown: newSideBySide(d), most: c.count}
 	if c.JSON || c.Quiet {
 		q.out = c.Stderr
 	}
-	q.nameRows(c.links.Names(d), d.Points.Len())
-	if q.file, err = openAppender(c.links.Path, q.name); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, q.file.file.Close()) }()
 	if err := q.run(ctx); err != nil {
 		return err
 	}
 	r := &askReport{q.answered, q.skipped, len(questions.Links()), questions.Classes(), c.links.Path,
 		c.Warnings()}
 	return c.Summarize(c.links.Path, r, r.text)
-}
-
-// nameRows sets the names of rows: ids, or numbers when ids is nil.
-func (q *asker) nameRows(ids []string, n int) {
-	if ids == nil {
-		q.name = strconv.Itoa
-		q.row = func(name string) (int, bool) {
-			i, err := strconv.Atoi(name)
-			return i, err == nil && i >= 0 && i < n
-		}
-		return
-	}
-	q.name = func(i int) string { return ids[i] }
-	q.row = func(name string) (int, bool) {
-		i := slices.Index(ids, name)
-		return i, i >= 0
-	}
 }
 
 func (q *asker) run(ctx context.Context) error {
@@ -99,7 +75,7 @@ func (q *asker) run(ctx context.Context) error {
 			fmt.Fprintln(q.out, "No query is left.")
 			return nil
 		}
-		q.shown.write(q.out, pair.I, pair.J, q.name)
+		q.shown.write(q.out, pair.I, pair.J, q.file.Name)
 		if more, err := q.settle(ctx, pair); err != nil || !more {
 			return err
 		}
@@ -112,7 +88,8 @@ const howToAnswer = "y, n, s (skip) or q (quit), or two rows and y or n"
 // settle repeats a query until the answer can be used; it returns false at the end of the session.
 func (q *asker) settle(ctx context.Context, pair activelearning.Pair) (more bool, err error) {
 	for {
-		fmt.Fprintf(q.out, "Do %s and %s belong together? [y/n/s/q] ", q.name(pair.I), q.name(pair.J))
+		fmt.Fprintf(q.out, "Do %s and %s belong together? [y/n/s/q] ", q.file.Name(pair.I),
+			q.file.Name(pair.J))
 		text, ok, err := q.read(ctx)
 		if err != nil || !ok {
 			fmt.Fprintln(q.out)
@@ -128,7 +105,7 @@ func (q *asker) settle(ctx context.Context, pair activelearning.Pair) (more bool
 				q.skipped++
 				return true, nil
 			}
-			words = []string{q.name(pair.I), q.name(pair.J), words[0]}
+			words = []string{q.file.Name(pair.I), q.file.Name(pair.J), words[0]}
 		}
 		link, problem := q.link(words)
 		if problem == "" {
@@ -157,8 +134,8 @@ func (q *asker) link(words []string) (l links.Link, problem string) {
 	if len(words) != 3 {
 		return l, "Want " + howToAnswer + "."
 	}
-	i, okI := q.row(words[0])
-	j, okJ := q.row(words[1])
+	i, okI := q.file.Row(words[0])
+	j, okJ := q.file.Row(words[1])
 	if !okI || !okJ || i == j {
 		return l, fmt.Sprintf("%s and %s are not two rows: want %s.", words[0], words[1], howToAnswer)
 	}
@@ -178,7 +155,7 @@ func (q *asker) answer(l links.Link) (problem string, err error) {
 		return "That is known already.", nil
 	}
 	before := len(q.questions.Links())
-	l.Line = q.file.lines + 1
+	l.Line = q.file.Line()
 	err = q.questions.Answer(l)
 	if c, ok := errors.AsType[*activelearning.ContradictionError](err); ok {
 		return "This contradicts what is known: " + q.path(c) + ".", nil
@@ -186,7 +163,7 @@ func (q *asker) answer(l links.Link) (problem string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := q.file.add(q.questions.Links()[before:]); err != nil {
+	if err := q.file.Add(q.questions.Links()[before:]); err != nil {
 		return "", err
 	}
 	q.answered++
@@ -203,99 +180,13 @@ func (q *asker) path(c *activelearning.ContradictionError) string {
 		if l.Sign == links.Cannot {
 			word = "do not belong together"
 		}
-		parts[k] = fmt.Sprintf("%s and %s %s", q.name(at), q.name(next), word)
+		parts[k] = fmt.Sprintf("%s and %s %s", q.file.Name(at), q.file.Name(next), word)
 		if l.Line > 0 {
 			parts[k] += fmt.Sprintf(" (line %d)", l.Line)
 		}
 		at = next
 	}
 	return strings.Join(parts, ", ")
-}
-
-// linkAppender adds links to a file. Each call writes whole lines at once and returns when they are
-// on disk.
-type linkAppender struct {
-	file    *os.File
-	columns []string
-	lines   int // of the file so far
-	name    func(row int) string
-}
-
-// openAppender opens a file of links, or creates one with a header.
-func openAppender(path string, name func(int) string) (*linkAppender, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, fault.Data(path, "it cannot be appended to: %w", err)
-	}
-	l := &linkAppender{file: f, columns: []string{"i", "j", "link"}, name: name}
-	if err := l.begin(path); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return l, nil
-}
-
-// begin reads the header of the file, or writes one, and completes an unfinished last line.
-func (l *linkAppender) begin(path string) error {
-	text, err := io.ReadAll(l.file)
-	if err != nil {
-		return fault.Data(path, "%w", err)
-	}
-	if len(text) == 0 {
-		return l.write([][]string{l.columns})
-	}
-	_, body := dataset.CutComments(text)
-	if l.columns, err = csv.NewReader(bytes.NewReader(body)).Read(); err != nil {
-		return fault.Data(path,
-			"its header cannot be read: want a .csv that is not compressed, with the columns i, j, link: %w",
-			err)
-	}
-	for _, c := range []string{"i", "j", "link"} {
-		if !slices.Contains(l.columns, c) {
-			return fault.Data(path,
-				"answers are links: want the columns i, j, link, and a file that is not compressed")
-		}
-	}
-	l.lines = bytes.Count(text, []byte("\n"))
-	if text[len(text)-1] == '\n' {
-		return nil
-	}
-	l.lines++
-	if _, err := l.file.Write([]byte("\n")); err != nil {
-		return err
-	}
-	return l.file.Sync()
-}
-
-// add appends links.
-func (l *linkAppender) add(list []links.Link) error {
-	rows := make([][]string, len(list))
-	for k, link := range list {
-		rows[k] = make([]string, len(l.columns))
-		for at, column := range l.columns {
-			switch column {
-			case "i":
-				rows[k][at] = l.name(link.I)
-			case "j":
-				rows[k][at] = l.name(link.J)
-			case "link":
-				rows[k][at] = link.Sign.String()
-			}
-		}
-	}
-	return l.write(rows)
-}
-
-func (l *linkAppender) write(rows [][]string) error {
-	var b bytes.Buffer
-	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
-		return err
-	}
-	if _, err := l.file.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("the answer cannot be written: %w", err)
-	}
-	l.lines += len(rows)
-	return l.file.Sync()
 }
 
 // sideBySide shows two rows of data for a person to compare.
