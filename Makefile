@@ -391,7 +391,7 @@ data: ## check the files in the folder MUSTLINK_DATA by docs/data.sha256, and na
 		packed="$$file.gz"; [ -e "$$file" ] || [ -e "$$packed" ] || echo "missing: $$file (docs/data.md says where to get it)"; done
 	@cd "$(MUSTLINK_DATA)" && sha256sum --ignore-missing --quiet --check $(CURDIR)/docs/data.sha256 && echo "the files that are there are those that were measured"
 
-docs-pictures: ## redraw the pictures of README, docs/methods, docs/deduplicate.md, photos.md and topics.md
+docs-pictures: ## redraw the pictures of README, docs/methods, docs/deduplicate.md and groups.md
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/docs/mustlink ./cmd/mustlink
 	docs/pictures/spirals.sh $(BIN)/docs/mustlink docs/pictures/spirals.svg
 	docs/pictures/methods.sh $(BIN)/docs/mustlink docs/pictures/methods
