@@ -275,3 +275,15 @@ func BenchmarkSelect(b *testing.B) {
 		})
 	}
 }
+
+// TestFailures: an error of the kernel is that of the choice.
+func TestFailures(t *testing.T) {
+	eng := enginetest.New(t, 1)
+	src := landmarks.OfKernel(eng, enginetest.Kernel(t, "rbf:sigma=1"), crowd(3, 40, 3))
+	for _, rule := range landmarks.Rules()[1:] {
+		enginetest.FailEverywhere(t, rule, 100, func(ctx context.Context) error {
+			_, err := landmarks.Select(ctx, eng, rule, src, 6, []int{2}, 1)
+			return err
+		})
+	}
+}
