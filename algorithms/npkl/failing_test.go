@@ -10,9 +10,10 @@ import (
 // TestFailures: what fails on the way fails a fit and an embedding, with its error.
 func TestFailures(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 24, 3, 6, 2)
-	for _, change := range []func(*Params){func(*Params) {}, func(p *Params) { p.Extension = Ridge }} {
+	for _, change := range []func(*Params){func(*Params) {}, func(p *Params) { p.Plan = Boundary },
+		func(p *Params) { p.Extension = Ridge }} {
 		l := Learner{Params: DefaultParams()}
 		change(&l.Params)
-		fittest.Fails(t, l, x, set, 24)
+		fittest.Fails(t, l, x, set, 100)
 	}
 }
