@@ -14,5 +14,5 @@ func TestFailures(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 24, 3, 6, 2)
 	p := param.Default[Params]()
 	p.Trees = 5
-	fittest.Fails(t, forester(p, algorithms.Common{}), x, set, 24, "(*search).nullSpace")
+	fittest.Fails(t, forester(p, algorithms.Common{}), x, set, 60, "(*search).nullSpace")
 }

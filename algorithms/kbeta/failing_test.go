@@ -11,5 +11,5 @@ import (
 // TestFailures: what fails on the way fails a fit and an embedding, with its error.
 func TestFailures(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 24, 3, 6, 2)
-	fittest.Fails(t, kbeta.Learner{Params: kbeta.DefaultParams()}, x, set, 40)
+	fittest.Fails(t, kbeta.Learner{Params: kbeta.DefaultParams()}, x, set, 60)
 }

@@ -32,6 +32,7 @@ func TestFailures(t *testing.T) {
 			return err
 		},
 	} {
-		enginetest.FailEverywhere(t, what, 24, f, "(*program).normal", "(*sdpSearch).coupled", "(*sdpSearch).search")
+		enginetest.FailEverywhere(t, what, 24, f, "(*program).normal", "(*sdpSearch).coupled", "(*sdpSearch).search",
+			"(*sdpSearch).newton")
 	}
 }
