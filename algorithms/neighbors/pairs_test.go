@@ -226,8 +226,8 @@ func TestPairsCanceled(t *testing.T) {
 	}
 }
 
-// TestPairsStopped: a search that is stopped at any look at its context, the last one included, does
-// not return the pairs so far as if they were all.
+// TestPairsStopped: a search that is stopped at any look at its context, the last one included,
+// does not return the pairs so far as if they were all.
 func TestPairsStopped(t *testing.T) {
 	x, eng := enginetest.Matrix(rand.New(rand.NewPCG(7, 8)), 600, 2, 0), enginetest.New(t, 1)
 	stopped := func(at int) (int, error) {

@@ -452,8 +452,8 @@ func TestDescentIndefinite(t *testing.T) {
 	}
 }
 
-// TestStopsInASweep: a sweep of many constraints looks at its context before it has ended.
-func TestStopsInASweep(t *testing.T) {
+// TestEndsInASweep: a sweep of many constraints looks at its context before it has ended.
+func TestEndsInASweep(t *testing.T) {
 	eng, g := enginetest.New(t, 1), enginetest.Matrix(rand.New(rand.NewPCG(3, 3)), 60, 2, 0)
 	var list []Constraint
 	for i := range g.Rows {

@@ -32,7 +32,7 @@ func TestFailures(t *testing.T) {
 			return err
 		},
 	} {
-		enginetest.FailEverywhere(t, what, 24, f, "(*program).normal", "(*sdpSearch).coupled", "(*sdpSearch).search",
-			"(*sdpSearch).newton")
+		enginetest.FailEverywhere(t, what, 24, f, "(*program).normal", "(*sdpSearch).coupled",
+			"(*sdpSearch).search", "(*sdpSearch).newton")
 	}
 }

@@ -25,13 +25,13 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestRenew: directions that say little of the spectrum give a matrix that is not positive definite,
-// so the shift is doubled until it is.
+// TestRenew: directions that say little of the spectrum give a matrix that is not positive
+// definite, so the shift is doubled until it is.
 func TestRenew(t *testing.T) {
 	const m = 60
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(4, 9))
-	s := &search{ctx: t.Context(), eng: eng, a: large(eng, rng, m, m, 1000, 1), b: large(eng, rng, m, m, 1, 1),
-		d: 2, m: m, shifted: blas.NewMatrix(m, m)}
+	s := &search{ctx: t.Context(), eng: eng, a: large(eng, rng, m, m, 1000, 1),
+		b: large(eng, rng, m, m, 1, 1), d: 2, m: m, shifted: blas.NewMatrix(m, m)}
 	x, p := newSpace(s), preconditioner{factors: s.shifted}
 	defer x.release()
 	if err := x.begin(); err != nil {

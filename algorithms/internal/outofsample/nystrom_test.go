@@ -116,7 +116,8 @@ func TestBlockOfPoints(t *testing.T) {
 		if err := of(draw.Select([]int{i}), one); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(all.Row(i), one.Row(0)) || i == 2 && !slices.Equal(one.Row(0), m.Coordinates().Row(9)) {
+		if !slices.Equal(all.Row(i), one.Row(0)) ||
+			i == 2 && !slices.Equal(one.Row(0), m.Coordinates().Row(9)) {
 			t.Errorf("point %d: %v among others, %v alone", i, all.Row(i), one.Row(0))
 		}
 	}

@@ -115,8 +115,10 @@ func TestPermuted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &maker{Scene: &pictures.Scene{Metric: &metric.Metric{Eng: eng}}, Options: &Options{Seed: 1}, ctx: t.Context()}
-	list, err := m.permuted(pictures.Space{Fitted: &catalog.Fitted{Model: model}}, wide, set, []string{"a", "b"})
+	m := &maker{Scene: &pictures.Scene{Metric: &metric.Metric{Eng: eng}}, Options: &Options{Seed: 1},
+		ctx: t.Context()}
+	list, err := m.permuted(pictures.Space{Fitted: &catalog.Fitted{Model: model}}, wide, set,
+		[]string{"a", "b"})
 	if err != nil || len(list) != 2 {
 		t.Fatal(list, err)
 	}
