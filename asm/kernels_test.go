@@ -680,3 +680,32 @@ func TestCholeskyOnes(t *testing.T) {
 		}
 	})
 }
+
+// TestShortSlices: a slice that is too short is found before the kernels, which check no bounds,
+// read or write behind it.
+func TestShortSlices(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		const n = 64
+		x, dst := slices.Repeat([]float64{1}, n), make([]float64, n)
+		for what, f := range map[string]func(short []float64){
+			"Dot":                   func(short []float64) { table.Dot(x, short) },
+			"SquaredDistance":       func(short []float64) { table.SquaredDistance(x, short) },
+			"Axpy":                  func(short []float64) { table.Axpy(2, x, short) },
+			"Exp":                   func(short []float64) { table.Exp(short, x) },
+			"Sqrt":                  func(short []float64) { table.Sqrt(short, x) },
+			"Power":                 func(short []float64) { table.Power(short, x, 3) },
+			"SquaredDistances, yy":  func(short []float64) { table.SquaredDistances(dst, x, 1, short, 0) },
+			"SquaredDistances, dst": func(short []float64) { table.SquaredDistances(short, x, 1, x, 0) },
+			"FirstBelow":            func(short []float64) { table.FirstBelow(x, short, 0) },
+		} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s went through a slice that is too short", what)
+					}
+				}()
+				f(make([]float64, n-1)[: n-1 : n-1])
+			}()
+		}
+	})
+}

@@ -336,7 +336,7 @@ func (g *graph) step(s kernel.Step, xy value, xx lengths, yy []float64) value {
 	return nodesOf(s).add(g, s, xy)
 }
 
-// least returns a positive number below all lengths that are not 0.
+// least returns the smallest normal number: runtimes may take smaller ones for 0.
 func (g *graph) least() float64 {
 	if g.single {
 		return 0x1p-126

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -48,5 +49,15 @@ func TestKernels(t *testing.T) {
 		}) {
 			t.Errorf("graphs have no nodes for the kernel %s", name)
 		}
+	}
+}
+
+// TestLeast: the number is the one with the smallest exponent of a normal number, and no fraction.
+func TestLeast(t *testing.T) {
+	if v, want := (&graph{}).least(), math.Float64frombits(1<<52); v != want {
+		t.Errorf("%g, want %g", v, want)
+	}
+	if v, want := (&graph{single: true}).least(), float64(math.Float32frombits(1<<23)); v != want {
+		t.Errorf("single: %g, want %g", v, want)
 	}
 }

@@ -264,7 +264,7 @@ func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 		return nil, err
 	}
 	f.Notices = append(f.Notices, idle...)
-	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1)})
+	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: len(res.Trace) - 1})
 	if math.IsInf(res.Ratio, 1) {
 		status.Message = fmt.Sprintf(
 			"the ratio has no bound: in %d dimensions all must-linked points coincide (more must-links or "+

@@ -199,7 +199,7 @@ func TestLMNNObjectiveIsExactAndFalls(t *testing.T) {
 }
 
 // TestLMNNGradient compares the gradient with differences of the objective, at a point without
-// kinks.
+// kinks, and the objective along a line with both.
 func TestLMNNGradient(t *testing.T) {
 	x, labels := labeled(40, 4, 3, 1, 5)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
@@ -238,6 +238,26 @@ func TestLMNNGradient(t *testing.T) {
 		y.Data[at] = old
 		if got, want := 2*g.Data[at], (side[1]-side[0])/(2*h); math.Abs(got-want) > 1e-6*f {
 			t.Errorf("derivative %d is %g, differences give %g", at, got, want)
+		}
+	}
+	d := enginetest.Matrix(rng, x.N, x.D, 0)
+	along, err := pr.newLine(ctx, near, y, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, place := eng.Backend().Kernels(), blas.NewMatrix(x.N, x.D)
+	for _, step := range []float64{0, 0.02, 0.3} {
+		place.CopyFrom(y)
+		k.Axpy(step, d.Data, place.Data)
+		want, err := pr.gradient(ctx, near, place, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, slope, err := along.at(ctx, step)
+		if err != nil || math.Abs(got-want) > 1e-9*want ||
+			math.Abs(slope-2*k.Dot(g.Data, d.Data)) > 1e-9*want {
+			t.Errorf("step %g: objective %g with slope %g, want %g with %g; error %v", step, got, slope, want,
+				2*k.Dot(g.Data, d.Data), err)
 		}
 	}
 }

@@ -19,8 +19,8 @@ func TestFunctions(t *testing.T) {
 		"digits:(089) 12-3": "089123",
 		"year:3 May 1968":   "1968", "year:19-68": "", "soundex:Robert": "r163", "soundex:Rupert": "r163",
 		"soundex:Ashcraft": "a261", "soundex:Tymczak": "t522", "soundex:Pfister": "p236",
-		"soundex:Lee": "l000",
-		"soundex:17":  "", "first-letter:": "",
+		"soundex:Lee": "l000", "soundex:Müller": "m460",
+		"soundex:17": "", "first-letter:": "",
 	} {
 		name, text, _ := strings.Cut(call, ":")
 		rule, err := Parse(map[bool]string{true: name, false: name + "(c)"}[name == "zip"])

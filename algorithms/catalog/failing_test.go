@@ -18,7 +18,7 @@ import (
 var later = []string{"krca.(*metric).solve", "krca.(*metric).scaleResidual", "krca.(*metric).weighted",
 	"lleratio.(*fit).orthonormal", "baseline.(*mmcProblem).newton",
 	"traceratio.(*search).nullSpace", "baseline.MMC.full", "optimize.(*program).normal",
-	"optimize.(*sdpSearch).coupled", "optimize.(*sdpSearch).search"}
+	"optimize.(*sdpSearch).coupled", "optimize.(*sdpSearch).search", "optimize.(*sdpSearch).newton"}
 
 // TestFailAtEveryLook: whatever fails once, of all that looks at the context (kernels, products,
 // decompositions, solvers), fails the fit, or the use of a model, with exactly its error.

@@ -146,7 +146,7 @@ func (e *forest) turn(ctx context.Context, f *learner.Fit, z blas.Matrix,
 		return algorithms.Status{}, err
 	}
 	e.project(f.Eng, found.W)
-	return algorithms.Status{Converged: found.Converged, Iterations: max(0, len(found.Trace)-1)}, nil
+	return algorithms.Status{Converged: found.Converged, Iterations: len(found.Trace) - 1}, nil
 }
 
 // Model is a fitted forest. It is immutable and safe for concurrent use. Embed, Gram and Distances,

@@ -70,7 +70,7 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 		return nil, err
 	}
 	f.Notices = append(f.Notices, idle...)
-	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1)})
+	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: len(res.Trace) - 1})
 	if math.IsInf(res.Ratio, 1) {
 		status.Message = fmt.Sprintf(
 			"the ratio has no bound: %d dimensions can satisfy must-links and neighborhoods exactly; the "+

@@ -427,6 +427,9 @@ func TestUnbounded(t *testing.T) {
 		!strings.Contains(m.Status().Message, "no bound") {
 		t.Errorf("ratio %g, status %+v: want no bound, and a message that says so", m.Objective(), m.Status())
 	}
+	if steps := m.Status().Iterations; steps != 0 {
+		t.Errorf("%d iterations to directions of which none is needed", steps)
+	}
 	y := embed(t, m, x)
 	for _, link := range set.Must() {
 		for c := range y.Cols {

@@ -225,3 +225,25 @@ func TestPairsCanceled(t *testing.T) {
 		t.Errorf("%d rows, error %v: want all", done, err)
 	}
 }
+
+// TestPairsStopped: a search that is stopped at any look at its context, the last one included,
+// does not return the pairs so far as if they were all.
+func TestPairsStopped(t *testing.T) {
+	x, eng := enginetest.Matrix(rand.New(rand.NewPCG(7, 8)), 600, 2, 0), enginetest.New(t, 1)
+	stopped := func(at int) (int, error) {
+		ctx := enginetest.StopAt(at)
+		_, err := Pairs(ctx, eng, x, 0.1, PairOptions{})
+		return ctx.Looks(), err
+	}
+	looks, err := stopped(0)
+	if err != nil || looks < 20 {
+		t.Fatalf("%d looks, error %v", looks, err)
+	}
+	for k := range 20 {
+		for _, at := range []int{looks - k, 1 + k*looks/20} {
+			if _, err := stopped(at); !errors.Is(err, context.Canceled) {
+				t.Errorf("stopped at look %d of %d: error %v", at, looks, err)
+			}
+		}
+	}
+}

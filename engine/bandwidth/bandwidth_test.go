@@ -461,3 +461,14 @@ func ExampleResolve() {
 	// rbf:sigma=2
 	// exp:width=2.5
 }
+
+// TestFailures: what fails on the way fails the rule, with its error.
+func TestFailures(t *testing.T) {
+	x := enginetest.Normal(rand.New(rand.NewPCG(2, 7)), 60, 3, 1)
+	for _, rule := range []string{"mean", "lle", "median", "msq", "knn10", "median@exp:2mean"} {
+		enginetest.FailEverywhere(t, rule, 40, func(ctx context.Context) error {
+			_, err := bandwidth.Resolve(ctx, enginetest.New(t, 1), enginetest.Spec(t, "rbf:"+rule), x)
+			return err
+		})
+	}
+}

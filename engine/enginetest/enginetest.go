@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -288,6 +290,8 @@ type Stopping struct {
 	looks  atomic.Int64
 	cause  error  // of a single failure
 	place  string // where it was
+	mu     sync.Mutex
+	first  map[[24]uintptr]int // the first look from every place, if wanted
 }
 
 // StopAt returns a context that ends at the n-th call of Err; with n = 0 it only counts.
@@ -308,7 +312,17 @@ func FailAt(n int, cause error) *Stopping {
 
 // Err counts the call.
 func (s *Stopping) Err() error {
-	if s.looks.Add(1) == s.last {
+	look := s.looks.Add(1)
+	if s.first != nil {
+		var at [24]uintptr
+		runtime.Callers(2, at[:])
+		s.mu.Lock()
+		if s.first[at] == 0 {
+			s.first[at] = int(look)
+		}
+		s.mu.Unlock()
+	}
+	if look == s.last {
 		if s.cause != nil {
 			s.place = callers()
 			return s.cause
@@ -345,21 +359,27 @@ func (s *Stopping) Looks() int { return int(s.looks.Load()) }
 // ErrBroken is the error of [FailEverywhere].
 var ErrBroken = errors.New("this part is broken")
 
-// FailEverywhere lets f fail at one look at its context after the other, or at most of them, half
-// of them the first ones, and returns how often it did: f must return the very error. Functions
-// named in later leave it to a later look to see that a context has ended.
+// FailEverywhere lets f fail at looks at its context, once at every place that looks and for the
+// rest evenly among all, at most so often, and returns how often it did: f must return the very
+// error. Functions named in later leave it to a later look to see that a context has ended.
 func FailEverywhere(t *testing.T, what string, most int, f func(context.Context) error,
 	later ...string) (failed int) {
 	t.Helper()
 	whole := StopAt(0)
+	whole.first = map[[24]uintptr]int{}
 	if err := f(whole); err != nil || whole.Looks() == 0 {
 		t.Fatalf("%s: %d looks at its context, error %v", what, whole.Looks(), err)
 	}
-	step, lost := 1, map[string]bool{}
-	for k := 1; k <= whole.Looks(); k += step {
-		if failed++; failed > most/2 {
-			step = max(1, 2*whole.Looks()/most)
-		}
+	list := slices.Sorted(maps.Values(whole.first))
+	for k, rest := 0, most-len(list); k < rest; k++ {
+		list = append(list, 1+k*whole.Looks()/rest)
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	lost, n := map[string]bool{}, min(most, len(list))
+	for i := range n {
+		k := list[i*len(list)/n]
+		failed++
 		ctx := FailAt(k, ErrBroken)
 		err := f(ctx)
 		known := slices.ContainsFunc(later, func(f string) bool { return strings.Contains(ctx.Place(), f) })

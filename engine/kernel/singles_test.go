@@ -294,3 +294,24 @@ func BenchmarkMultiplySingle(b *testing.B) {
 		})
 	}
 }
+
+// TestSinglesLook: one strip of few rows and many columns looks at its context at every tile, and
+// ends there.
+func TestSinglesLook(t *testing.T) {
+	rng, eng, k := rand.New(rand.NewPCG(1, 2)), enginetest.New(t, 1), enginetest.Kernel(t, "rbf:sigma=1")
+	x, y := singlesOf(rng, 3, 2, 0), singlesOf(rng, 2000, 2, 0)
+	cross := func(at int) (int, error) {
+		ctx := enginetest.FailAt(at, enginetest.ErrBroken)
+		err := k.CrossSingle(ctx, eng, blas.NewMatrix32(3, 2000), x, y)
+		return ctx.Looks(), err
+	}
+	looks, err := cross(0)
+	if err != nil || looks < 5 {
+		t.Fatalf("%d looks, error %v", looks, err)
+	}
+	for at := 1; at <= looks; at++ {
+		if got, err := cross(at); !errors.Is(err, enginetest.ErrBroken) || got > at+2 {
+			t.Errorf("failing at look %d: %d looks, error %v", at, got, err)
+		}
+	}
+}

@@ -619,3 +619,19 @@ func TestFailingFile(t *testing.T) {
 		return err
 	})
 }
+
+// TestElements: the number of elements is the product of the sizes, all of which must be valid,
+// also those behind a zero.
+func TestElements(t *testing.T) {
+	for _, c := range []struct {
+		shape []int
+		want  int // or -1 for an error
+	}{{nil, 1}, {[]int{3}, 3}, {[]int{2, 0, 5}, 0}, {[]int{2, 3, 5}, 30}, {[]int{0, -1}, -1},
+		{[]int{-2, 4}, -1},
+		{[]int{math.MaxInt, 1}, math.MaxInt},
+		{[]int{math.MaxInt/2 + 1, 2}, -1}, {[]int{0, 1 << 40, 1 << 40}, -1}} {
+		if n, err := elements(c.shape); n != max(c.want, 0) || (err != nil) != (c.want < 0) {
+			t.Errorf("%v: %d elements, error %v", c.shape, n, err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -141,5 +142,23 @@ func TestPrintable(t *testing.T) {
 	if s.Warnf("all cells are %s",
 		"\x1b]0;title\a\n"); warned.String() != "mustlink: warning: all cells are \\x1b]0;title\\a\\n\n" {
 		t.Errorf("warned %q", warned.String())
+	}
+}
+
+// TestWarningsOfMany: warnings are kept once each, while goroutines print and list them.
+func TestWarningsOfMany(t *testing.T) {
+	s, _ := device(t)
+	var wg sync.WaitGroup
+	for k := range 8 {
+		wg.Go(func() {
+			s.Warnf("number %d", k/2)
+			if list := s.Warnings(); len(list) < 1 || len(list) > 4 {
+				t.Errorf("%d warnings of 4", len(list))
+			}
+		})
+	}
+	wg.Wait()
+	if list := s.Warnings(); len(list) != 4 {
+		t.Errorf("warnings %q, want 4", list)
 	}
 }

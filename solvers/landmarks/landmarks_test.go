@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -211,6 +212,51 @@ func TestRejects(t *testing.T) {
 	}
 }
 
+// lonely is the kernel matrix of points that coincide, except for a few at the end, which have
+// nothing in common with any other. It notes the longest row of a block.
+type lonely struct{ n, few, longest int }
+
+func (l *lonely) Len() int { return l.n }
+
+func (l *lonely) Diagonal(context.Context) ([]float64, error) {
+	return slices.Repeat([]float64{1}, l.n), nil
+}
+
+func (l *lonely) Columns(_ context.Context, which []int, lo, hi int, dst blas.Matrix) error {
+	l.longest = max(l.longest, dst.Stride)
+	for k, c := range which {
+		for i := lo; i < hi; i++ {
+			v := 0.0
+			if i == c || max(i, c) < l.n-l.few {
+				v = 1
+			}
+			dst.Set(k, i-lo, v)
+		}
+	}
+	return nil
+}
+
+// TestBlocks: the points that matter are found behind the first block, and a block is not as long
+// as all points, which is what the memory limit counts on.
+func TestBlocks(t *testing.T) {
+	const block, few = 8192, 3
+	for _, rule := range landmarks.Rules()[1:] {
+		src := &lonely{n: block + 40, few: few}
+		got, err := landmarks.Select(t.Context(), enginetest.New(t, 1), rule, src, 6, []int{5, 8}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(got)
+		if first := src.n - few; !slices.Equal(got[len(got)-few:], []int{first, first + 1, first + 2}) &&
+			rule != landmarks.Leverage { // where a single point is below the ridge
+			t.Errorf("%s: %v, want the last %d of %d points among them", rule, got, few, src.n)
+		}
+		if src.longest > block {
+			t.Errorf("%s: blocks of %d points, want at most %d", rule, src.longest, block)
+		}
+	}
+}
+
 func BenchmarkSelect(b *testing.B) {
 	eng := enginetest.New(b, 0)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -226,6 +272,18 @@ func BenchmarkSelect(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+	}
+}
+
+// TestFailures: an error of the kernel is that of the choice.
+func TestFailures(t *testing.T) {
+	eng := enginetest.New(t, 1)
+	src := landmarks.OfKernel(eng, enginetest.Kernel(t, "rbf:sigma=1"), crowd(3, 40, 3))
+	for _, rule := range landmarks.Rules()[1:] {
+		enginetest.FailEverywhere(t, rule, 100, func(ctx context.Context) error {
+			_, err := landmarks.Select(ctx, eng, rule, src, 6, []int{2}, 1)
+			return err
 		})
 	}
 }

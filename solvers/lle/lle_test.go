@@ -1,6 +1,7 @@
 package lle_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -169,5 +170,15 @@ func BenchmarkWeights(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	})
+}
+
+// TestFailures: what fails on the way fails the weights, with its error.
+func TestFailures(t *testing.T) {
+	eng, x := enginetest.New(t, 1), normal(1, 300, 3)
+	near := neighbors(t, eng, x, 4)
+	enginetest.FailEverywhere(t, "weights", 60, func(ctx context.Context) error {
+		_, err := lle.Weights(ctx, eng, x.N, 4, lle.OfVectors(eng, x, near, 4), 1e-3)
+		return err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -447,6 +448,29 @@ func TestDescentIndefinite(t *testing.T) {
 	for i, v := range found.A.Data {
 		if math.IsNaN(v) {
 			t.Fatalf("element %d is not a number", i)
+		}
+	}
+}
+
+// TestEndsInASweep: a sweep of many constraints looks at its context before it has ended.
+func TestEndsInASweep(t *testing.T) {
+	eng, g := enginetest.New(t, 1), enginetest.Matrix(rand.New(rand.NewPCG(3, 3)), 60, 2, 0)
+	var list []Constraint
+	for i := range g.Rows {
+		for j := range i {
+			list = append(list, Constraint{I: i, J: j, Kind: AtMost, Bound: 1, Weight: 1})
+		}
+	}
+	for at := 1; ; at++ {
+		ctx, sweeps := enginetest.FailAt(at, enginetest.ErrBroken), 0
+		_, err := Kernel(ctx, eng, grams(t, g), list, Options{Gamma: 1, MaxSweeps: 1,
+			Progress: func(int, float64) { sweeps++ }})
+		if !ctx.Stopped() {
+			t.Fatalf("no look in the first sweep; error %v", err)
+		}
+		if sweeps == 0 && errors.Is(err, enginetest.ErrBroken) &&
+			strings.HasPrefix(ctx.Place(), "logdet.(*state).run <") {
+			return
 		}
 	}
 }

@@ -293,3 +293,13 @@ func divergence(ctx context.Context, eng *engine.Engine, p *sparse.Matrix, at Pl
 	}
 	return sum, nil
 }
+
+// TestFailures: what fails on the way fails the fit, with its error.
+func TestFailures(t *testing.T) {
+	x, _ := blobs(30, 3, 2, 3)
+	p := similarities(t, x, 10, 4)
+	enginetest.FailEverywhere(t, "fit", 40, func(ctx context.Context) error {
+		_, err := Fit(ctx, enginetest.New(t, 1), p, noise(30, 1e-2), Options{Iterations: 20})
+		return err
+	})
+}

@@ -3,6 +3,7 @@ package fittest
 
 import (
 	"context"
+	"testing"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine"
@@ -38,4 +39,23 @@ func Changed[M algorithms.Model, P any](
 		change(&p)
 		return Fit[M](t, method(p, algorithms.Common{}), x, set)
 	}
+}
+
+// Fails lets a fit, and the embedding of its points, fail at one look at the context after the
+// other: both must return the very error. See [enginetest.FailEverywhere].
+func Fails(t *testing.T, l algorithms.Learner, x points.Points, set *links.Set, most int, later ...string) {
+	t.Helper()
+	eng := enginetest.New(t, 1)
+	enginetest.FailEverywhere(t, "fit", most, func(ctx context.Context) error {
+		_, err := l.Fit(ctx, eng, x, set)
+		return err
+	}, later...)
+	m, err := l.Fit(context.Background(), eng, x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enginetest.FailEverywhere(t, "embed", most, func(ctx context.Context) error {
+		_, err := m.Embed(ctx, eng, x)
+		return err
+	}, later...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -82,4 +83,42 @@ func identity(n int) blas.Matrix {
 		m.Set(i, i, 1)
 	}
 	return m
+}
+
+// TestBlockOfPoints: points are embedded as each of them alone, also those behind a training point,
+// whose coordinates are that point's.
+func TestBlockOfPoints(t *testing.T) {
+	ctx, eng, rng := t.Context(), enginetest.New(t, 1), rand.New(rand.NewPCG(5, 2))
+	x := enginetest.Normal(rng, 30, 2, 0)
+	around := graphkernel.Neighborhood{Graph: graphkernel.KNN, Neighbors: 6}
+	a, s, err := around.Make(ctx, eng, kernel.Linear(), x, blas.Matrix{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := operator.LaplacianEigenpairs(ctx, eng, a.Sparse, false, 3, operator.EigenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewNystrom(eng, "test", kernel.Linear(), x, NystromRule{Vectors: found.Vectors, Values: found.Values,
+		Turn: identity(3), Degrees: graph.Degrees(a.Sparse), Neighbors: 6, Similarity: s})
+	of, err := m.Extension().Begin(ctx, eng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := enginetest.Normal(rng, 5, 2, 0)
+	copy(draw.Row(2), x.Row(9))
+	all, one := blas.NewMatrix(5, 3), blas.NewMatrix(1, 3)
+	all.Row(2)[0] = 7 // to be overwritten
+	if err := of(draw, all); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		if err := of(draw.Select([]int{i}), one); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(all.Row(i), one.Row(0)) ||
+			i == 2 && !slices.Equal(one.Row(0), m.Coordinates().Row(9)) {
+			t.Errorf("point %d: %v among others, %v alone", i, all.Row(i), one.Row(0))
+		}
+	}
 }

@@ -444,3 +444,20 @@ func FuzzArrow(f *testing.F) {
 		}
 	})
 }
+
+// TestMostProblems: a check ends after as many problems as were asked for, wherever they are.
+func TestMostProblems(t *testing.T) {
+	real, path := apache.PrimitiveTypes.Float64, filepath.Join(t.TempDir(), "x.arrow")
+	content := file(t, nil, field{"a", real, []string{"[null, 1, null]"}},
+		field{"b", apache.ListOf(real), []string{"[[1], [2, 3], [null]]"}},
+		field{"c", real, []string{"[1, null, 3]"}})
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for most := 1; most <= 5; most++ {
+		some, err := dataset.Check(path, options(false), most)
+		if err != nil || len(some) != most {
+			t.Errorf("%d problems, want %d; error %v", len(some), most, err)
+		}
+	}
+}

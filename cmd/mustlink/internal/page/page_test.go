@@ -7,9 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/label"
 )
@@ -86,5 +90,39 @@ func TestCells(t *testing.T) {
 	want := [][3]string{{long[:2*59] + "…", long[:2*299] + "…", ""}, {"age", "7", "8"}}
 	if got := cells(label.ColumnsOf(&dataset.Data{Points: x}), 0, 1); !slices.Equal(got, want) {
 		t.Errorf("cells %q", got)
+	}
+}
+
+// TestPermuted: the loss of AUC is between -1 and 1, that of a column of noise next to nothing, and
+// that of the only other column about all that the AUC is above chance.
+func TestPermuted(t *testing.T) {
+	x, _, set := enginetest.Blobs(t, 60, 2, 40, 4)
+	r := rand.New(rand.NewPCG(3, 5))
+	wide := &points.Dense{N: x.N, D: 2}
+	for i := range x.N {
+		wide.Data = append(wide.Data, 100*x.Row(i)[0], 1e-3*r.NormFloat64())
+	}
+	method, err := catalog.Lookup("rca")
+	if err != nil {
+		t.Fatal(err)
+	}
+	learner, err := method.New(catalog.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng := enginetest.New(t, 1)
+	model, err := learner.Fit(t.Context(), eng, wide, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &maker{Scene: &pictures.Scene{Metric: &metric.Metric{Eng: eng}}, Options: &Options{Seed: 1},
+		ctx: t.Context()}
+	list, err := m.permuted(pictures.Space{Fitted: &catalog.Fitted{Model: model}}, wide, set,
+		[]string{"a", "b"})
+	if err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	if a, b := list[0].value, list[1].value; !(a > 0.2 && a <= 1) || math.Abs(b) > 0.1 {
+		t.Errorf("losses %g and %g", a, b)
 	}
 }

@@ -1,0 +1,16 @@
+package lleratio_test
+
+import (
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/algorithms/lleratio"
+	"github.com/mustlink/mustlink/engine/enginetest"
+)
+
+// TestFailures: what fails on the way fails a fit and an embedding, with its error.
+func TestFailures(t *testing.T) {
+	x, _, set := enginetest.Blobs(t, 24, 3, 6, 2)
+	fittest.Fails(t, lleratio.Learner{Params: lleratio.DefaultParams()}, x, set, 40,
+		"(*fit).orthonormal", "(*search).nullSpace")
+}
