@@ -207,7 +207,7 @@ func huTried() []string {
 			"norm 0.1 n and the small delta are nearest.",
 		"How C is chosen, by how many of the 21 printed numbers of BCDNPKL on the UCI sets are within a " +
 			"printed standard deviation on the draws that choose it, and the root mean square of the " +
-			"differences in such deviations. The best C for each set and loss: 16 and 1.29. For each set, the " +
+			"differences in such standard deviations. The best C for each set and loss: 16 and 1.29. For each set, the " +
 			"same for all losses and SimpleNPKL: 18 and 1.05. For each loss, the same for all sets (1 for HL, 2 " +
 			"for SHL and SL): 16 and 0.89. One for all, 1: 20 and 0.54.",
 		"ITML on heart and wine, 14 and 22 points above: the best gamma is 10, which the printed values do " +
