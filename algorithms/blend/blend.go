@@ -28,8 +28,8 @@
 //
 // # New points
 //
-// Each method embeds them as it does alone. A point that equals a training point has the
-// coordinates of that point, and the mean if it equals several.
+// Each method embeds them as it does alone, and training points, too: npkl, which alone learns
+// coordinates of theirs, finds them by their values.
 package blend
 
 import (
@@ -160,18 +160,15 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err := b.assemble(); err != nil {
 		return nil, err
 	}
-	y, err := b.coordinates()
-	if err != nil {
-		return nil, err
-	}
-	table := fitted.NewTable(kernel.Linear(), f.X, y)
-	return &Model{fitted.New(fitted.Extended(Method, table, &extension{b.stages}), p, f.Status(b.status())),
-		b.stages}, nil
+	table := fitted.Table{Kernel: kernel.Linear(), Support: fitted.StripPoints(f.X), Dim: columns(b.stages)}
+	return &Model{fitted.New(fitted.Extended(Method, table, &extension{b.stages, table.Support}), p,
+		f.Status(b.status())), b.stages}, nil
 }
 
 // extension embeds points by all stages.
 type extension struct {
 	stages []stage
+	rows   points.Points // the training points
 }
 
 // Begin returns a function that writes the coordinates of a block of points.

@@ -29,7 +29,6 @@ type builder struct {
 	steps   []step
 	results []result // of the steps
 	stages  []stage
-	learned []*points.Dense // the coordinates of the training rows, of each stage
 
 	mu       sync.Mutex // one step reports its progress at a time
 	done     []float64  // shares of the steps that are done
@@ -192,28 +191,12 @@ func (b *builder) assemble() error {
 			next.scale = math.Sqrt(r.variance / s.weight)
 		}
 		b.stages = append(b.stages, next)
-		b.learned = append(b.learned, r.y)
 		at[k+1] = len(b.stages)
 	}
 	if len(b.stages) == 0 {
 		return b.results[0].err
 	}
 	return nil
-}
-
-// coordinates returns those of the training rows.
-func (b *builder) coordinates() (blas.Matrix, error) {
-	n, d := b.fit.X.Len(), columns(b.stages)
-	if err := b.fit.Eng.Check(fmt.Sprintf("coordinates of %d points in %d dimensions", n, d),
-		8*int64(n)*int64(d), "set dims"); err != nil {
-		return blas.Matrix{}, err
-	}
-	y, first := blas.NewMatrix(n, d), 0
-	for k, s := range b.stages {
-		x := b.learned[k]
-		first += s.write(kernel.Matrix(x), y, first)
-	}
-	return y, nil
 }
 
 // outOfMemory reports whether a fit needs more than the memory limit. A limit refuses work and
@@ -249,8 +232,8 @@ func (b *builder) status() algorithms.Status {
 	return all
 }
 
-// Formula returns the stages as data, each after the one that it takes coordinates from. Tables of
-// training rows in stages are left out: that of the blend has all of them.
+// Formula returns the stages as data, each after the one that it takes coordinates from. Instead of
+// the tables of training rows in stages, there is one of their coordinates in the blend.
 func (e *extension) Formula() (formula.Map, error) {
 	inputs, all, first := []formula.Map{nil}, &formula.Sum{}, 0
 	for _, s := range e.stages {
@@ -276,7 +259,18 @@ func (e *extension) Formula() (formula.Map, error) {
 		all.Terms = append(all.Terms,
 			&formula.Chain{First: own, Then: &formula.Linear{W: w, Mean: make([]float64, own.Dim())}})
 	}
-	return all, nil
+	switch e.rows.(type) {
+	case *points.Dense, *points.CSR:
+	default: // of no use to other programs, or the file of an early version, whose table has them
+		return all, nil
+	}
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		return nil, err
+	}
+	y := blas.NewMatrix(e.rows.Len(), columns(e.stages))
+	block, _ := e.Begin(context.Background(), eng) // has no error
+	return &formula.Lookup{Rows: e.rows, Coordinates: y, Rest: all}, block(e.rows, y)
 }
 
 // about is the stages in the header.
@@ -319,7 +313,15 @@ func Decode(f *model.File) (*Model, error) {
 	var head about
 	var table fitted.MapHeader
 	r, err := fitted.Decode[Params](Method, f, func(method string, f *model.File) (*fitted.Map, error) {
-		t, err := fitted.ReadTable(method, f, table)
+		var t fitted.Table
+		var rows points.Points
+		var err error
+		if f.Has(method + ".places") { // a file of an early version, with coordinates of these rows
+			t, err = fitted.ReadTable(method, f, table)
+		} else {
+			t.Kernel, rows, err = fitted.ReadSupport(f, table)
+			t.Support = rows
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -333,11 +335,12 @@ func Decode(f *model.File) (*Model, error) {
 			}
 			stages = append(stages, s)
 		}
-		if d := columns(stages); d != t.Dim {
+		if d := columns(stages); rows == nil && d != t.Dim || d == 0 {
 			return nil, fitted.InHeader(fault.Data("",
-				"the members have %d dimensions: want %d, those of the coordinates", d, t.Dim))
+				"the members have %d dimensions: want %d, those of the coordinates", d, max(1, t.Dim)))
 		}
-		return fitted.Extended(method, t, &extension{stages}), nil
+		t.Dim = columns(stages)
+		return fitted.Extended(method, t, &extension{stages, rows}), nil
 	}, &head, &table)
 	if err != nil {
 		return nil, err
