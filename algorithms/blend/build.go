@@ -235,14 +235,14 @@ func (b *builder) status() algorithms.Status {
 // Formula returns the stages as data, each after the one that it takes coordinates from. Instead of
 // the tables of training rows in stages, there is one of their coordinates in the blend.
 func (e *extension) Formula() (formula.Map, error) {
-	inputs, all, first := []formula.Map{nil}, &formula.Sum{}, 0
+	inputs, all, first, learned := []formula.Map{nil}, &formula.Sum{}, 0, false
 	for _, s := range e.stages {
 		own, err := s.Model.(algorithms.Formulas).Formula()
 		if err != nil {
 			return nil, fitted.NoFormula("blend", "its member "+s.Method()+" has none")
 		}
 		if l, is := own.(*formula.Lookup); is {
-			own = l.Rest
+			own, learned = l.Rest, true
 		}
 		if from := inputs[s.from]; from != nil {
 			own = &formula.Chain{First: from, Then: own}
@@ -259,9 +259,7 @@ func (e *extension) Formula() (formula.Map, error) {
 		all.Terms = append(all.Terms,
 			&formula.Chain{First: own, Then: &formula.Linear{W: w, Mean: make([]float64, own.Dim())}})
 	}
-	switch e.rows.(type) {
-	case *points.Dense, *points.CSR:
-	default: // of no use to other programs, or the file of an early version, whose table has them
+	if _, gram := e.rows.(*points.Gram); gram || e.rows == nil || !learned {
 		return all, nil
 	}
 	eng, err := engine.New(engine.Options{})
@@ -313,17 +311,13 @@ func Decode(f *model.File) (*Model, error) {
 	var head about
 	var table fitted.MapHeader
 	r, err := fitted.Decode[Params](Method, f, func(method string, f *model.File) (*fitted.Map, error) {
-		var t fitted.Table
-		var rows points.Points
-		var err error
-		if f.Has(method + ".places") { // a file of an early version, with coordinates of these rows
-			t, err = fitted.ReadTable(method, f, table)
-		} else {
-			t.Kernel, rows, err = fitted.ReadSupport(f, table)
-			t.Support = rows
-		}
+		t, err := fitted.ReadTable(method, f, table, true)
 		if err != nil {
 			return nil, err
+		}
+		rows, dim := t.Support, t.Dim
+		if dim > 0 { // an early version, with coordinates of these rows
+			rows = nil
 		}
 		for k, each := range head.Stages {
 			s, err := each.read(f, k)
@@ -335,11 +329,10 @@ func Decode(f *model.File) (*Model, error) {
 			}
 			stages = append(stages, s)
 		}
-		if d := columns(stages); rows == nil && d != t.Dim || d == 0 {
+		if t.Dim = columns(stages); t.Dim == 0 || dim > 0 && dim != t.Dim {
 			return nil, fitted.InHeader(fault.Data("",
-				"the members have %d dimensions: want %d, those of the coordinates", d, max(1, t.Dim)))
+				"the members have %d dimensions: want %d, those of the coordinates", t.Dim, max(1, dim)))
 		}
-		t.Dim = columns(stages)
 		return fitted.Extended(method, t, &extension{stages, rows}), nil
 	}, &head, &table)
 	if err != nil {
