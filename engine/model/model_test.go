@@ -17,12 +17,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
-
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/failtest"
