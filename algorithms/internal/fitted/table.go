@@ -46,11 +46,9 @@ type Block func(x points.Points, to blas.Matrix) error
 // table is a table with an extension to new rows.
 type table struct {
 	basis
-	digests     []int64
-	coordinates blas.Matrix
-	dim         int
-	ext         Extension
-	known       func() known
+	of    Table
+	ext   Extension
+	known func() known
 }
 
 // known finds training rows by their values.
@@ -62,7 +60,7 @@ type known struct {
 // Extended returns the map of a table and its extension.
 func Extended(method string, t Table, e Extension) *Map {
 	known := sync.OnceValue(t.known)
-	return &Map{&table{basis{t.Kernel, t.Support}, t.Digests, t.Coordinates, t.Dim, e, known}, method}
+	return &Map{&table{basis{t.Kernel, t.Support}, t, e, known}, method}
 }
 
 // known costs what an index of the rows costs, and a copy of the coordinates if rows are equal.
@@ -93,7 +91,7 @@ func (t Table) known() known {
 // map. They are shared: do not change them.
 func (m *Map) Coordinates() blas.Matrix {
 	if t, is := m.form.(*table); is {
-		return t.coordinates
+		return t.of.Coordinates
 	}
 	return blas.Matrix{}
 }
@@ -106,7 +104,7 @@ func (m *Map) Extension() Extension {
 	return nil
 }
 
-func (t *table) Dim() int { return t.dim }
+func (t *table) Dim() int { return t.of.Dim }
 
 // rows is the number of points that are embedded at a time.
 const rows = 16384
@@ -133,7 +131,7 @@ func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 // others.
 func (t *table) recall(ctx context.Context, eng *engine.Engine, x points.Points,
 	y blas.Matrix) (fresh []int, err error) {
-	first, stored := make([]int, x.Len()), t.coordinates.Data != nil
+	first, stored := make([]int, x.Len()), t.of.Coordinates.Data != nil
 	err = eng.Each(ctx, x.Len(), 256, func(i int) {
 		if first[i] = -1; stored {
 			first[i] = t.known().index.Find(x, i)
@@ -185,11 +183,11 @@ const (
 )
 
 func (t *table) encode(f *model.File, method string) any {
-	if t.coordinates.Data != nil {
-		SetMatrix(f, method+tensorCoordinates, t.coordinates)
+	if t.of.Coordinates.Data != nil {
+		SetMatrix(f, method+tensorCoordinates, t.of.Coordinates)
 	}
-	if t.digests != nil {
-		f.SetInt64s(method+tensorDigests, t.digests)
+	if t.of.Digests != nil {
+		f.SetInt64s(method+tensorDigests, t.of.Digests)
 	}
 	return t.ext.Encode(f, method, t.basis.encode(f))
 }
