@@ -116,15 +116,6 @@ func Save(path string, f *Fitted) error {
 
 // Encode returns the content of the model file of f, for a destination other than a path.
 func Encode(f *Fitted) (*model.File, error) {
-	file, err := encode(f)
-	if err == nil {
-		file.Shrink()
-	}
-	return file, err
-}
-
-// encode is [Encode] with all numbers in the precision of the model.
-func encode(f *Fitted) (*model.File, error) {
 	file := &model.File{}
 	if err := f.Model.Encode(file); err != nil {
 		return nil, err
@@ -159,6 +150,7 @@ func encode(f *Fitted) (*model.File, error) {
 			return nil, err
 		}
 	}
+	file.Shrink()
 	file.List()
 	return file, nil
 }
@@ -338,7 +330,7 @@ func (f *Fitted) modelDim() int {
 func (f *Fitted) Digest() (string, error) {
 	metric := *f
 	metric.Verdict, metric.Calibration, metric.LibraryVersion, metric.Build = nil, nil, "any", "any"
-	file, err := encode(&metric) // whose bits do not depend on what takes fewer bytes
+	file, err := Encode(&metric)
 	if err != nil {
 		return "", err
 	}
