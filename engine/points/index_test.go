@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// TestIndex: the first equal row is that of a comparison of all rows, for every kind of points, also
-// by digests alone.
+// TestIndex: the first equal row is that of a comparison of all rows, for every kind of points,
+// also by digests alone.
 func TestIndex(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n, m := rapid.IntRange(1, 12).Draw(rt, "n"), rapid.IntRange(0, 4).Draw(rt, "m")

@@ -195,7 +195,8 @@ func (t *table) encode(f *model.File, method string) any {
 // ReadTable reads a table; about holds its members of the header. With some, it may lack training
 // rows or all coordinates. An unusable tensor or kernel is a *fault.DataError.
 func ReadTable(method string, f *model.File, about MapHeader, some bool) (t Table, err error) {
-	if t.Kernel, t.Support, err = ReadSupport(f, about); err != nil || some && !f.Has(method+tensorCoordinates) {
+	t.Kernel, t.Support, err = ReadSupport(f, about)
+	if err != nil || some && !f.Has(method+tensorCoordinates) {
 		return t, err
 	}
 	count := t.Support.Len()
