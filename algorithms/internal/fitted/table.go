@@ -16,6 +16,8 @@ import (
 type Table struct {
 	Kernel  kernel.Kernel // its feature space is where neighbors are searched; its bandwidth is a number
 	Support points.Points // the training rows, without their values if they are rows of a Gram matrix
+	// Digests are those of all n training rows if Support has only some of them, else nil.
+	Digests []int64
 	// Coordinates are n x Dim; their inner products are the learned kernel matrix. They have no
 	// data if the extension computes them.
 	Coordinates blas.Matrix
@@ -25,7 +27,7 @@ type Table struct {
 // NewTable returns the table of the training rows x and their coordinates, one per row. Neighbors
 // are searched in the feature space of k.
 func NewTable(k kernel.Kernel, x points.Points, coordinates blas.Matrix) Table {
-	return Table{k, StripPoints(x), coordinates, coordinates.Cols}
+	return Table{Kernel: k, Support: StripPoints(x), Coordinates: coordinates, Dim: coordinates.Cols}
 }
 
 // Extension computes the coordinates of points: training rows and new ones.
@@ -44,10 +46,9 @@ type Block func(x points.Points, to blas.Matrix) error
 // table is a table with an extension to new rows.
 type table struct {
 	basis
-	coordinates blas.Matrix
-	dim         int
-	ext         Extension
-	known       func() known
+	of    Table
+	ext   Extension
+	known func() known
 }
 
 // known finds training rows by their values.
@@ -58,24 +59,23 @@ type known struct {
 
 // Extended returns the map of a table and its extension.
 func Extended(method string, t Table, e Extension) *Map {
-	known := sync.OnceValue(func() known { return newKnown(t.Support, t.Coordinates) })
-	return &Map{&table{basis{t.Kernel, t.Support}, t.Coordinates, t.Dim, e, known}, method}
+	known := sync.OnceValue(t.known)
+	return &Map{&table{basis{t.Kernel, t.Support}, t, e, known}, method}
 }
 
-// newKnown costs what an index of the rows costs, and a copy of the coordinates if rows are equal.
-func newKnown(x points.Points, coordinates blas.Matrix) known {
-	k := known{points.NewIndex(x), coordinates}
+// known costs what an index of the rows costs, and a copy of the coordinates if rows are equal.
+func (t Table) known() known {
+	k := known{points.NewIndex(t.Support, t.Digests), t.Coordinates}
 	counts := make(map[int]int) // of repeated rows, by the first one
-	for j := range x.Len() {
-		first := k.index.Find(x, j)
+	for j, first := range k.index.First {
 		if first == j {
 			continue
 		}
 		if len(counts) == 0 {
-			k.means = coordinates.Clone()
+			k.means = t.Coordinates.Clone()
 		}
 		counts[first]++
-		for c, v := range coordinates.Row(j) {
+		for c, v := range t.Coordinates.Row(j) {
 			k.means.Row(first)[c] += v
 		}
 	}
@@ -91,7 +91,7 @@ func newKnown(x points.Points, coordinates blas.Matrix) known {
 // map. They are shared: do not change them.
 func (m *Map) Coordinates() blas.Matrix {
 	if t, is := m.form.(*table); is {
-		return t.coordinates
+		return t.of.Coordinates
 	}
 	return blas.Matrix{}
 }
@@ -104,7 +104,7 @@ func (m *Map) Extension() Extension {
 	return nil
 }
 
-func (t *table) Dim() int { return t.dim }
+func (t *table) Dim() int { return t.of.Dim }
 
 // rows is the number of points that are embedded at a time.
 const rows = 16384
@@ -131,7 +131,7 @@ func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 // others.
 func (t *table) recall(ctx context.Context, eng *engine.Engine, x points.Points,
 	y blas.Matrix) (fresh []int, err error) {
-	first, stored := make([]int, x.Len()), t.coordinates.Data != nil
+	first, stored := make([]int, x.Len()), t.of.Coordinates.Data != nil
 	err = eng.Each(ctx, x.Len(), 256, func(i int) {
 		if first[i] = -1; stored {
 			first[i] = t.known().index.Find(x, i)
@@ -176,30 +176,44 @@ func (t *table) single(_ context.Context, _ *engine.Engine, method string,
 			method + ", which embeds points by their nearest neighbors"}
 }
 
-const tensorCoordinates = ".places" // suffix of the tensor of the coordinates
+// The suffixes of the tensors of a table.
+const (
+	tensorCoordinates = ".places"  // [n, Dim]
+	tensorDigests     = ".digests" // [n]: of the training rows, if the file has only some of them
+)
 
 func (t *table) encode(f *model.File, method string) any {
-	if t.coordinates.Data != nil {
-		SetMatrix(f, method+tensorCoordinates, t.coordinates)
+	if t.of.Coordinates.Data != nil {
+		SetMatrix(f, method+tensorCoordinates, t.of.Coordinates)
+	}
+	if t.of.Digests != nil {
+		f.SetInt64s(method+tensorDigests, t.of.Digests)
 	}
 	return t.ext.Encode(f, method, t.basis.encode(f))
 }
 
-// ReadTable reads a table; about holds its members of the header. An unusable tensor or kernel is a
-// *fault.DataError.
-func ReadTable(method string, f *model.File, about MapHeader) (Table, error) {
-	k, support, err := ReadSupport(f, about)
-	if err != nil {
-		return Table{}, err
+// ReadTable reads a table; about holds its members of the header. With some, it may lack training
+// rows or all coordinates. An unusable tensor or kernel is a *fault.DataError.
+func ReadTable(method string, f *model.File, about MapHeader, some bool) (t Table, err error) {
+	t.Kernel, t.Support, err = ReadSupport(f, about)
+	if err != nil || some && !f.Has(method+tensorCoordinates) {
+		return t, err
 	}
-	count := support.Len()
+	count := t.Support.Len()
+	if some && f.Has(method+tensorDigests) {
+		if t.Digests, err = f.Int64s(method+tensorDigests, -1); err != nil {
+			return t, err
+		}
+		count = len(t.Digests)
+	}
 	data, err := ReadFinite(f, method+tensorCoordinates, count, -1)
 	if err != nil {
-		return Table{}, err
+		return t, err
 	}
 	if len(data) == 0 {
-		return Table{}, EmptyTensor(method + tensorCoordinates)
+		return t, EmptyTensor(method + tensorCoordinates)
 	}
-	dim := len(data) / count
-	return Table{k, support, blas.MatrixOf(count, dim, data), dim}, nil
+	t.Dim = len(data) / count
+	t.Coordinates = blas.MatrixOf(count, t.Dim, data)
+	return t, nil
 }
