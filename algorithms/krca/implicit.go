@@ -28,7 +28,7 @@ const (
 	implicitLeast  = 2500  // points; for fewer, a search takes as long as Kt
 	implicitShare  = 20    // points for each eigenvector, at least
 	implicitBlock  = 12    // vectors that are multiplied together, at least
-	implicitBasis  = 320   // vectors of the Krylov space, or 10 for each eigenvector if that is more
+	implicitBasis  = 240   // vectors of the Krylov space, or 10 for each eigenvector if that is more
 	implicitSpeed  = 0.5   // of products, compared with that of computing Kt
 	implicitTol    = 1e-12 // residual of an eigenvector, relative to the largest eigenvalue
 	implicitLosses = 1e-10 // the largest eigenvalue, relative to what it is left from by subtraction
