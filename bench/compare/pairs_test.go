@@ -76,7 +76,7 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	if page := p.Markdown(); !strings.Contains(page, "| adapter |") ||
-		!strings.Contains(page, "On iris the default") {
+		!strings.Contains(page, "| iris | 0.") {
 		t.Errorf("the page is %s", page)
 	}
 	var wrong *fault.ParamError

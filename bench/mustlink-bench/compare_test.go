@@ -187,7 +187,7 @@ func TestPairs(t *testing.T) {
 	writeIris(t, dir)
 	bench.RunOK(t, dir, "pairs --data . --sets iris --budgets 5,9 --repetitions 2 -q -o p.md")
 	if page := clitest.Read(t, dir, "p.md"); !strings.Contains(page, "| 9 + 9 links |") ||
-		!strings.Contains(page, "On iris the default") {
+		!strings.Contains(page, "| iris | 0.") {
 		t.Errorf("the page is %s", page)
 	}
 	bench.WantInputError(t, dir, "pairs --data . --sets iris --budgets 5,0", "--budgets", "0")
