@@ -122,6 +122,9 @@ func (c *neighborsCommand) run(ctx context.Context, m *metric.Metric, args []str
 	if err != nil {
 		return err
 	}
+	if c.approximate != "" { // now, since there is less room next to the coordinates
+		c.indexed.data = dataset.Fingerprint(train.Points)
+	}
 	known, err := m.Coordinates(ctx, train)
 	if err != nil {
 		return err
@@ -296,6 +299,7 @@ type indexed struct {
 	path        string // of the index, "" to keep none
 	seed        uint64
 	recall      float64
+	data        string // fingerprint of the rows
 }
 
 func (x *indexed) flags(cmd *cobra.Command) {
@@ -394,7 +398,7 @@ func (x *indexed) index(ctx context.Context, m *metric.Metric, path string, trai
 	if err != nil {
 		return nil, false, err
 	}
-	of := neighborindex.Source{Model: model, Data: dataset.Fingerprint(train.Points)}
+	of := neighborindex.Source{Model: model, Data: x.data}
 	if x.exists() {
 		index, err = x.read(ctx, m, path, train, of, k)
 		return index, false, err
