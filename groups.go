@@ -260,6 +260,12 @@ func (m *Model) Calibration() *Calibration {
 // rows if few of them are near each other. A threshold with more pairs than may be found is a
 // *fault.ParamError, which says about how many there are.
 func (m *Model) Pairs(ctx context.Context, t *Table, threshold float64, o PairOptions) ([]Pair, error) {
+	if err := m.ready(ctx, "table", t); err != nil {
+		return nil, err
+	}
+	if err := neighbors.CheckPairs(m.eng, t.Rows(), m.Dim()); err != nil {
+		return nil, fault.InFile(err, t.raw.Name)
+	}
 	y, err := m.embed(ctx, "table", t)
 	if err != nil {
 		return nil, err

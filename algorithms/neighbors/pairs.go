@@ -107,8 +107,7 @@ func Pairs(ctx context.Context, eng *engine.Engine, x blas.Matrix, threshold flo
 	if x.Rows < 2 {
 		return []Pair{}, nil
 	}
-	if err := eng.Check(fmt.Sprintf("search for pairs of %d rows", x.Rows), treeBytes(x.Rows, x.Cols),
-		"search with fewer rows"); err != nil {
+	if err := CheckPairs(eng, x.Rows, x.Cols); err != nil {
 		return nil, err
 	}
 	t, err := newTree(ctx, eng, x)
@@ -124,6 +123,12 @@ func Pairs(ctx context.Context, eng *engine.Engine, x blas.Matrix, threshold flo
 		err = fmt.Errorf("neighbors: pairs: %w", err)
 	}
 	return pairs, err
+}
+
+// CheckPairs returns a *fault.MemoryError if the memory limit does not allow [Pairs] of n rows of d
+// columns, so that callers need not make the rows first.
+func CheckPairs(eng *engine.Engine, n, d int) error {
+	return eng.Check(fmt.Sprintf("search for pairs of %d rows", n), treeBytes(n, d), "search with fewer rows")
 }
 
 func checkPairs(x blas.Matrix, threshold float64, o PairOptions) error {

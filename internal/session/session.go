@@ -24,7 +24,6 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -90,9 +89,9 @@ func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
 		Held: &s.held})
 }
 
-// Hold counts points that stay in memory until the command ends, and next to which its engines have
+// Hold counts bytes that stay in memory until the command ends, and next to which its engines have
 // less room within the memory limit.
-func (s *Session) Hold(p points.Points) { s.held.Add(points.Bytes(p)) }
+func (s *Session) Hold(bytes int64) { s.held.Add(bytes) }
 
 // EnvironmentError renames the parameter of an error to the environment variable with the wrong
 // value.

@@ -146,7 +146,7 @@ func (m *Metric) place(ctx context.Context, d *dataset.Data) (blas.Matrix, error
 func (m *Metric) HoldCoordinates(y blas.Matrix, of points.Points) {
 	x, dense := of.(*points.Dense)
 	if !dense || unsafe.SliceData(x.Data) != unsafe.SliceData(y.Data) {
-		m.Hold(&points.Dense{N: y.Rows, D: y.Cols, Data: y.Data})
+		m.Hold(engine.MatrixBytes(y.Rows, y.Cols))
 	}
 }
 

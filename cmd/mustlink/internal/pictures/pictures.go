@@ -132,7 +132,7 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 			return nil, fault.InFile(err, scene.Data.Name)
 		}
 		if space.X != scene.Data.Points {
-			s.Hold(space.X)
+			s.Hold(points.Bytes(space.X))
 		}
 		m.HoldCoordinates(space.Y, space.X)
 		scene.Spaces = append(scene.Spaces, space)

@@ -186,8 +186,10 @@ func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, err
 	if err != nil {
 		return nil, FormatError(err, d.Path)
 	}
+	const text = 16 // of a string, whose content others may share
+	s.Hold(text * int64(len(data.IDs)+len(data.Labels)))
 	if !data.Mapped() { // the system may drop the pages of files
-		s.Hold(data.Points)
+		s.Hold(points.Bytes(data.Points))
 	}
 	s.WarnOf(data.Name, data.Warnings)
 	if d.model != nil {

@@ -191,7 +191,7 @@ func (p *Preparing) Apply(ctx context.Context, run *session.Session,
 		return nil, p.renamed(err, d.Name)
 	}
 	if x := table.Data().Points; x != d.Points {
-		run.Hold(x)
+		run.Hold(points.Bytes(x))
 	}
 	warnings := table.Warnings()[len(d.Warnings):]
 	if p.AsRead() && p.learns {
