@@ -35,7 +35,6 @@ package blend
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -244,15 +243,6 @@ func (m *Model) Links() *links.Set {
 		}
 	}
 	return nil
-}
-
-// Digested reports whether a member has only digests of training points, so that a formula takes
-// these for new points.
-func (m *Model) Digested() bool {
-	return slices.ContainsFunc(m.stages, func(s stage) bool {
-		member, is := s.Model.(interface{ Digested() bool })
-		return is && member.Digested()
-	})
 }
 
 // AddLinks returns the model of a fit with the links of m and those of set. lleratio and krca have

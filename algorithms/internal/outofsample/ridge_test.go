@@ -237,8 +237,10 @@ func TestLighten(t *testing.T) {
 		t.Error("the map has digests before it is lighter")
 	}
 	Lighten(m)
-	if !m.Digested() {
-		t.Error("a lighter map has no digests")
+	both := fitted.Turned("both", []*fitted.Map{m}, blas.MatrixOf(2, 1, []float64{1, 1}))
+	if !m.Digested() || !both.Digested() {
+		t.Errorf("a lighter map, and one with it as a member, have digests: %t, %t", m.Digested(),
+			both.Digested())
 	}
 	var f model.File
 	if err := fitted.SetHeader(&f, "method", nil, nil, m.Encode(&f)); err != nil {
