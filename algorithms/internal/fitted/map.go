@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
@@ -455,22 +454,6 @@ func (f function) formula(method string) (formula.Map, error) {
 		return own.Formula()
 	}
 	return nil, NoFormula(method, method+" sends rows through trees")
-}
-
-// Digested reports whether the map has only digests of some training rows, so that its formula
-// takes these for new rows.
-func (m *Map) Digested() bool { return digested(m.form) }
-
-func digested(f form) bool {
-	switch f := f.(type) {
-	case *table:
-		return f.of.Digests != nil
-	case composed:
-		return digested(f.then)
-	case turned:
-		return slices.ContainsFunc(f.members, (*Map).Digested)
-	}
-	return false
 }
 
 func (t *table) formula(method string) (formula.Map, error) {

@@ -233,15 +233,7 @@ func TestLighten(t *testing.T) {
 	if got, mean := want[2*7], (y.At(7, 0)+y.At(1000, 0))/2; got != mean || want[2*1000] != mean {
 		t.Errorf("equal rows are at %g and %g: want their mean %g", got, want[2*1000], mean)
 	}
-	if m.Digested() {
-		t.Error("the map has digests before it is lighter")
-	}
 	Lighten(m)
-	both := fitted.Turned("both", []*fitted.Map{m}, blas.MatrixOf(2, 1, []float64{1, 1}))
-	if !m.Digested() || !both.Digested() {
-		t.Errorf("a lighter map, and one with it as a member, have digests: %t, %t", m.Digested(),
-			both.Digested())
-	}
 	var f model.File
 	if err := fitted.SetHeader(&f, "method", nil, nil, m.Encode(&f)); err != nil {
 		t.Fatal(err)
