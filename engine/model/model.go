@@ -195,8 +195,9 @@ func (f *File) Has(name string) bool {
 }
 
 // Float64s returns the values of the F64 tensor name, shared with f, or a widened copy of an F32
-// tensor. It must have the given shape, in which -1 allows any size; without a shape it must be a
-// vector. A tensor that is missing, of another type or of another shape is a *fault.DataError.
+// tensor. It must have the given shape, in which -1 allows any
+// size; without a shape it must be a vector. A tensor that is missing, of another type or of
+// another shape is a *fault.DataError.
 func (f *File) Float64s(name string, shape ...int) ([]float64, error) {
 	if f.Tensors[name].F32 != nil {
 		narrow, err := f.Float32s(name, shape...)

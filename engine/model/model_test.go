@@ -22,12 +22,11 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/failtest"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"pgregory.net/rapid"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
