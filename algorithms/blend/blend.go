@@ -28,8 +28,8 @@
 //
 // # New points
 //
-// Each method embeds them as it does alone, and training points, too: npkl, which alone learns
-// coordinates of theirs, finds them by their values.
+// Each method embeds them as it does alone. A point that equals a training point has the
+// coordinates of that point, and the mean if it equals several.
 package blend
 
 import (
@@ -42,7 +42,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
 	"github.com/mustlink/mustlink/algorithms/npkl"
@@ -161,27 +160,18 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err := b.assemble(); err != nil {
 		return nil, err
 	}
-	table := fitted.Table{Kernel: kernel.Linear(), Support: fitted.StripPoints(f.X), Dim: columns(b.stages)}
-	if points.Bytes(table.Support) > storedBytes {
-		for _, s := range b.stages {
-			parent := s.Model.(fitted.Member).Parent()
-			if outofsample.Lighten(parent); s.from == 0 && s.Method() == npkl.Method {
-				table.Support = parent.Stored()
-			}
-		}
+	y, err := b.coordinates()
+	if err != nil {
+		return nil, err
 	}
-	return &Model{fitted.New(fitted.Extended(Method, table, &extension{b.stages, table.Support}), p,
-		f.Status(b.status())), b.stages}, nil
+	table := fitted.NewTable(kernel.Linear(), f.X, y)
+	return &Model{fitted.New(fitted.Extended(Method, table, &extension{b.stages}), p, f.Status(b.status())),
+		b.stages}, nil
 }
-
-// storedBytes is the size of the training points up to which a model stores all of them, so that it
-// learns more links without their table. Above that it stores those that its members evaluate.
-const storedBytes = 16 << 20
 
 // extension embeds points by all stages.
 type extension struct {
 	stages []stage
-	rows   points.Points // the stored training points; nil if the table has their coordinates
 }
 
 // Begin returns a function that writes the coordinates of a block of points.

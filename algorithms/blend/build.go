@@ -29,6 +29,7 @@ type builder struct {
 	steps   []step
 	results []result // of the steps
 	stages  []stage
+	learned []*points.Dense // the coordinates of the training rows, of each stage
 
 	mu       sync.Mutex // one step reports its progress at a time
 	done     []float64  // shares of the steps that are done
@@ -191,12 +192,28 @@ func (b *builder) assemble() error {
 			next.scale = math.Sqrt(r.variance / s.weight)
 		}
 		b.stages = append(b.stages, next)
+		b.learned = append(b.learned, r.y)
 		at[k+1] = len(b.stages)
 	}
 	if len(b.stages) == 0 {
 		return b.results[0].err
 	}
 	return nil
+}
+
+// coordinates returns those of the training rows.
+func (b *builder) coordinates() (blas.Matrix, error) {
+	n, d := b.fit.X.Len(), columns(b.stages)
+	if err := b.fit.Eng.Check(fmt.Sprintf("coordinates of %d points in %d dimensions", n, d),
+		8*int64(n)*int64(d), "set dims"); err != nil {
+		return blas.Matrix{}, err
+	}
+	y, first := blas.NewMatrix(n, d), 0
+	for k, s := range b.stages {
+		x := b.learned[k]
+		first += s.write(kernel.Matrix(x), y, first)
+	}
+	return y, nil
 }
 
 // outOfMemory reports whether a fit needs more than the memory limit. A limit refuses work and
@@ -232,17 +249,17 @@ func (b *builder) status() algorithms.Status {
 	return all
 }
 
-// Formula returns the stages as data, each after the one that it takes coordinates from. Instead of
-// the tables of training rows in stages, there is one of their coordinates in the blend.
+// Formula returns the stages as data, each after the one that it takes coordinates from. Tables of
+// training rows in stages are left out: that of the blend has all of them.
 func (e *extension) Formula() (formula.Map, error) {
-	inputs, all, first, learned := []formula.Map{nil}, &formula.Sum{}, 0, false
+	inputs, all, first := []formula.Map{nil}, &formula.Sum{}, 0
 	for _, s := range e.stages {
 		own, err := s.Model.(algorithms.Formulas).Formula()
 		if err != nil {
 			return nil, fitted.NoFormula("blend", "its member "+s.Method()+" has none")
 		}
 		if l, is := own.(*formula.Lookup); is {
-			own, learned = l.Rest, true
+			own = l.Rest
 		}
 		if from := inputs[s.from]; from != nil {
 			own = &formula.Chain{First: from, Then: own}
@@ -259,16 +276,7 @@ func (e *extension) Formula() (formula.Map, error) {
 		all.Terms = append(all.Terms,
 			&formula.Chain{First: own, Then: &formula.Linear{W: w, Mean: make([]float64, own.Dim())}})
 	}
-	if _, gram := e.rows.(*points.Gram); gram || e.rows == nil || !learned {
-		return all, nil
-	}
-	eng, err := engine.New(engine.Options{})
-	if err != nil {
-		return nil, err
-	}
-	y := blas.NewMatrix(e.rows.Len(), columns(e.stages))
-	block, _ := e.Begin(context.Background(), eng) // has no error
-	return &formula.Lookup{Rows: e.rows, Coordinates: y, Rest: all}, block(e.rows, y)
+	return all, nil
 }
 
 // about is the stages in the header.
@@ -311,13 +319,9 @@ func Decode(f *model.File) (*Model, error) {
 	var head about
 	var table fitted.MapHeader
 	r, err := fitted.Decode[Params](Method, f, func(method string, f *model.File) (*fitted.Map, error) {
-		t, err := fitted.ReadTable(method, f, table, true)
+		t, err := fitted.ReadTable(method, f, table)
 		if err != nil {
 			return nil, err
-		}
-		rows, dim := t.Support, t.Dim
-		if dim > 0 { // an early version, with coordinates of these rows
-			rows = nil
 		}
 		for k, each := range head.Stages {
 			s, err := each.read(f, k)
@@ -329,11 +333,11 @@ func Decode(f *model.File) (*Model, error) {
 			}
 			stages = append(stages, s)
 		}
-		if t.Dim = columns(stages); t.Dim == 0 || dim > 0 && dim != t.Dim {
+		if d := columns(stages); d != t.Dim {
 			return nil, fitted.InHeader(fault.Data("",
-				"the members have %d dimensions: want %d, those of the coordinates", t.Dim, max(1, dim)))
+				"the members have %d dimensions: want %d, those of the coordinates", d, t.Dim))
 		}
-		return fitted.Extended(method, t, &extension{stages, rows}), nil
+		return fitted.Extended(method, t, &extension{stages}), nil
 	}, &head, &table)
 	if err != nil {
 		return nil, err

@@ -11,10 +11,9 @@ import (
 )
 
 // optional lists the tensors that a golden model may lack, by their file. They are from before
-// files listed their tensors. A model without them has the same metric, but without the links it
-// takes no others; the places are those that the members give.
+// files listed their tensors. A model without them has the same metric, but takes no links.
 var optional = map[string][]string{
-	"blend.safetensors": {"blend.3.gml.taught.links", "blend.places"},
+	"blend.safetensors": {"blend.3.gml.taught.links"},
 }
 
 // TestDroppedTensors: a model file from which a tensor is missing is refused by the name of a

@@ -150,7 +150,6 @@ func Encode(f *Fitted) (*model.File, error) {
 			return nil, err
 		}
 	}
-	file.Shrink()
 	file.List()
 	return file, nil
 }

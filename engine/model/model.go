@@ -194,12 +194,12 @@ func (f *File) Has(name string) bool {
 	return ok
 }
 
-// Float64s returns the values of the F64 tensor name, shared with f, or a widened copy of an F32
-// tensor. It must have the given shape, in which -1 allows any
+// Float64s returns the values of the F64 tensor name, shared with f, or, in a file of single
+// precision, a widened copy of an F32 tensor. It must have the given shape, in which -1 allows any
 // size; without a shape it must be a vector. A tensor that is missing, of another type or of
 // another shape is a *fault.DataError.
 func (f *File) Float64s(name string, shape ...int) ([]float64, error) {
-	if f.Tensors[name].F32 != nil {
+	if f.Header.Precision == Single && f.Tensors[name].F32 != nil {
 		narrow, err := f.Float32s(name, shape...)
 		if err != nil {
 			return nil, err
@@ -323,40 +323,19 @@ func (f *File) Narrowed() (*File, error) {
 	out := &File{Header: f.Header, Tensors: make(map[string]Tensor, len(f.Tensors))}
 	out.Header.Precision = Single
 	for name, t := range f.Tensors {
-		for i, v := range t.F64 {
-			if math.Abs(v) > math.MaxFloat32 {
-				return nil, fault.Data("",
-					"tensor %s: element %d is %g, beyond single precision: want double precision; or "+
-						"standardize the data", name, i, v)
+		if t.F64 != nil {
+			narrow := make([]float32, len(t.F64))
+			for i, v := range t.F64 {
+				if math.Abs(v) > math.MaxFloat32 {
+					return nil, fault.Data("",
+						"tensor %s: element %d is %g, beyond single precision: want double precision; or "+
+							"standardize the data", name, i, v)
+				}
+				narrow[i] = float32(v)
 			}
+			t = Tensor{Shape: t.Shape, F32: narrow}
 		}
-		out.Tensors[name] = t.narrowed()
+		out.Tensors[name] = t
 	}
 	return out, nil
-}
-
-// narrowed returns an F64 tensor rounded to F32, and others as they are.
-func (t Tensor) narrowed() Tensor {
-	if t.F64 == nil {
-		return t
-	}
-	narrow := make([]float32, len(t.F64))
-	for i, v := range t.F64 {
-		narrow[i] = float32(v)
-	}
-	return Tensor{Shape: t.Shape, F32: narrow}
-}
-
-// shrunk is the number of values from which [File.Shrink] looks at a tensor.
-const shrunk = 1 << 16
-
-// Shrink makes F32 tensors of large F64 ones whose values all are numbers of single precision, such
-// as pixels and embeddings. It changes no value.
-func (f *File) Shrink() {
-	for name, t := range f.Tensors {
-		if len(t.F64) >= shrunk &&
-			!slices.ContainsFunc(t.F64, func(v float64) bool { return float64(float32(v)) != v }) {
-			f.Tensors[name] = t.narrowed()
-		}
-	}
 }

@@ -114,52 +114,34 @@ func Bytes(x Points) int64 {
 // sequences if all their letters are; rows of a Gram matrix are equal if they are the same
 // reference object.
 type Index struct {
-	points Points // nil for digests alone
-	dim    int
-	first  map[int64][]int // by digest: the first of each set of equal points
-	First  []int           // of the points that equal point j
+	points Points
+	first  map[uint64][]int // by digest: the first of each set of equal points
 }
 
-// NewIndex returns an index of y, or of points like those of y that have the given digests; those
-// with one digest count as equal. Cost: it reads y once, and repeated points twice, on one core
+// NewIndex returns an index of y. Cost: it reads y once, and repeated points twice, on one core
 // because it fills one map, and takes about 40 bytes per distinct point.
-func NewIndex(y Points, digests []int64) *Index {
-	ix := &Index{dim: y.Dim(), first: make(map[int64][]int, y.Len())}
-	if digests == nil {
-		ix.points, digests = y, Digests(y)
-	}
-	for j, h := range digests {
-		first := ix.among(h, y, j)
-		if first < 0 {
-			first, ix.first[h] = j, append(ix.first[h], j)
+func NewIndex(y Points) *Index {
+	ix := &Index{y, make(map[uint64][]int, y.Len())}
+	for j := range y.Len() {
+		if h := rowDigest(y, j); ix.among(h, y, j) < 0 {
+			ix.first[h] = append(ix.first[h], j)
 		}
-		ix.First = append(ix.First, first)
 	}
 	return ix
-}
-
-// Digests returns a number for each point, the same for equal points; others share it by an
-// accident in 2^64.
-func Digests(x Points) []int64 {
-	out := make([]int64, x.Len())
-	for i := range out {
-		out[i] = rowDigest(x, i)
-	}
-	return out
 }
 
 // Find returns the first of the indexed points that equal point i of x, and -1 if there are none.
 // Points of another kind, or with another number of features, have no equal.
 func (ix *Index) Find(x Points, i int) int {
-	if x.Dim() != ix.dim {
+	if x.Dim() != ix.points.Dim() {
 		return -1
 	}
 	return ix.among(rowDigest(x, i), x, i)
 }
 
-func (ix *Index) among(digest int64, x Points, i int) int {
+func (ix *Index) among(digest uint64, x Points, i int) int {
 	for _, j := range ix.first[digest] {
-		if ix.points == nil || equal(x, i, ix.points, j) {
+		if equal(x, i, ix.points, j) {
 			return j
 		}
 	}
@@ -167,7 +149,7 @@ func (ix *Index) among(digest int64, x Points, i int) int {
 }
 
 // rowDigest returns a number that equal points share.
-func rowDigest(x Points, i int) int64 {
+func rowDigest(x Points, i int) uint64 {
 	h := uint64(14695981039346656037)
 	mix := func(v uint64) {
 		h = (h ^ v) * 1099511628211
@@ -193,7 +175,7 @@ func rowDigest(x Points, i int) int64 {
 	case *Gram:
 		mix(uint64(x.Reference[i]))
 	}
-	return int64(h)
+	return h
 }
 
 // equal says whether point i of x is point j of y.

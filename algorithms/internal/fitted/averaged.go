@@ -54,41 +54,28 @@ func (a *averaged) Dim() int {
 	return a.support.Cols
 }
 
-// averagedRows is the number of rows whose products with so many rows of the support are made at a
-// time, few enough to stay in the cache of a core.
-const (
-	averagedRows = 512
-	averagedCols = 512
-)
+// averagedRows is the number of rows whose products with the support are made at a time.
+const averagedRows = 512
 
 func (a *averaged) embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
-	rows, d, t := min(x.Len(), averagedRows), a.support.Cols, eng.Backend().Kernels()
-	memory, products := eng.GetMatrix(rows, d), eng.GetMatrix(rows, min(a.support.Rows, averagedCols))
+	rows, d := min(x.Len(), averagedRows), a.support.Cols
+	memory, products := eng.GetMatrix(rows, d), eng.GetMatrix(rows, a.support.Rows)
 	defer eng.PutMatrix(memory)
 	defer eng.PutMatrix(products)
-	never := slices.Repeat([]float64{math.Inf(-1)}, products.Cols)
-	near := make([][]neighbor, rows)
-	for i := range near {
-		near[i] = make([]neighbor, 0, a.near+1)
-	}
+	never := slices.Repeat([]float64{math.Inf(-1)}, a.support.Rows)
 	for lo := 0; lo < x.Len(); lo += rows {
-		z := memory.View(0, min(rows, x.Len()-lo), 0, d)
-		if err := a.form.embed(ctx, eng, points.Slice(x, lo, lo+z.Rows), z); err != nil {
+		count := min(rows, x.Len()-lo)
+		z, p := memory.View(0, count, 0, d), products.View(0, count, 0, a.support.Rows)
+		if err := a.form.embed(ctx, eng, points.Slice(x, lo, lo+count), z); err != nil {
 			return fault.InRows(err, lo)
 		}
-		for first := 0; first < a.support.Rows; first += products.Cols {
-			last := min(first+products.Cols, a.support.Rows)
-			p := products.View(0, z.Rows, 0, last-first)
-			eng.Backend().Gemm(false, true, 1, z, a.support.View(first, last, 0, d), 0, p)
-			if err := eng.Each(ctx, z.Rows, 16, func(i int) {
-				near[i] = a.nearer(t, z.Row(i), p.Row(i), never, first, near[i])
-			}); err != nil {
-				return err
+		eng.Backend().Gemm(false, true, 1, z, a.support, 0, p)
+		if err := eng.For(ctx, count, 16, func(from, to int) error {
+			list := make([]neighbor, 0, a.near+1)
+			for i := from; i < to; i++ {
+				a.average(eng.Backend().Kernels(), z.Row(i), p.Row(i), never, list, y.Row(lo+i))
 			}
-		}
-		if err := eng.Each(ctx, z.Rows, 16, func(i int) {
-			a.average(t, z.Row(i), near[i], y.Row(lo+i))
-			near[i] = near[i][:0]
+			return nil
 		}); err != nil {
 			return err
 		}
@@ -102,17 +89,14 @@ type neighbor struct {
 	squared float64
 }
 
-// nearer adds those of some rows of the support, from first on, that are among the nearest to list,
-// which has room for these. squares are the products of z with the rows, which become squared
-// distances; never are bounds below all of these.
-func (a *averaged) nearer(t *asm.Table, z, squares, never []float64, first int, list []neighbor) []neighbor {
-	t.SquaredDistances(squares, squares, t.Dot(z, z), a.squares[first:][:len(squares)], 0)
+// average writes the coordinates of a point to y. squares are the products of z with the support,
+// which become squared distances; never are bounds below all of these, and list has room for the
+// neighbors.
+func (a *averaged) average(t *asm.Table, z, squares, never []float64, list []neighbor, y []float64) {
+	t.SquaredDistances(squares, squares, t.Dot(z, z), a.squares, 0)
 	limit := math.Inf(1)
-	if len(list) == cap(list) {
-		limit = list[len(list)-1].squared
-	}
 	for r := 0; r < len(squares); r++ {
-		r += t.FirstBelow(squares[r:], never[r:len(squares)], limit)
+		r += t.FirstBelow(squares[r:], never[r:], limit)
 		if r == len(squares) || squares[r] < a.same || len(list) == cap(list) && squares[r] >= limit {
 			continue // or as far as the last, but later
 		}
@@ -123,16 +107,11 @@ func (a *averaged) nearer(t *asm.Table, z, squares, never []float64, first int, 
 		for ; at > 0 && list[at-1].squared > squares[r]; at-- {
 			list[at] = list[at-1]
 		}
-		list[at] = neighbor{first + r, squares[r]}
+		list[at] = neighbor{r, squares[r]}
 		if len(list) == cap(list) {
 			limit = list[len(list)-1].squared
 		}
 	}
-	return list
-}
-
-// average writes the coordinates of a point with these neighbors to y.
-func (a *averaged) average(t *asm.Table, z []float64, list []neighbor, y []float64) {
 	mean, sum := y[len(y)-len(z):], 0.0
 	clear(mean)
 	for k := range list {
@@ -167,12 +146,18 @@ func (a *averaged) single(ctx context.Context, eng *engine.Engine, _ string,
 
 // The suffixes of the tensors of an average.
 const (
-	tensorStored = ".support" // [p, Dim]
+	tensorStored = ".support" // [p, Dim], float32
 	tensorNear   = ".near"    // [1]
 )
 
 func (a *averaged) encode(f *model.File, method string) any {
-	SetMatrix(f, method+tensorStored, a.support)
+	narrow := make([]float32, 0, a.support.Rows*a.support.Cols)
+	for i := range a.support.Rows {
+		for _, v := range a.support.Row(i) {
+			narrow = append(narrow, float32(v))
+		}
+	}
+	f.SetFloat32s(method+tensorStored, narrow, a.support.Rows, a.support.Cols)
 	f.SetInt64s(method+tensorNear, []int64{int64(a.near)})
 	return a.form.encode(f, method)
 }
@@ -183,7 +168,7 @@ func ReadAveraged(method string, f *model.File) (*Map, error) {
 	if err != nil || !f.Has(method+tensorStored) {
 		return m, err
 	}
-	data, err := ReadFinite(f, method+tensorStored, -1, m.Dim())
+	data, err := f.Float32s(method+tensorStored, -1, m.Dim())
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +180,14 @@ func ReadAveraged(method string, f *model.File) (*Map, error) {
 		return nil, fault.Data("", "tensors %s and %s: want rows, and one number above 0",
 			method+tensorStored, method+tensorNear)
 	}
-	support := blas.MatrixOf(len(data)/m.Dim(), m.Dim(), slices.Clone(data))
+	support := blas.NewMatrix(len(data)/m.Dim(), m.Dim())
+	for i, v := range data {
+		support.Data[i] = float64(v)
+	}
+	if i := points.FirstNotFinite(support.Data); i >= 0 {
+		return nil, fault.Data("", "tensor %s: element %d is %v: want a finite number", method+tensorStored,
+			i, support.Data[i])
+	}
 	return Averaged(m, support, min(near[0], support.Rows)), nil
 }
 

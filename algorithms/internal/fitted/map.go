@@ -459,10 +459,10 @@ func (f function) formula(method string) (formula.Map, error) {
 func (t *table) formula(method string) (formula.Map, error) {
 	if e, is := t.ext.(Formulated); is {
 		rest, err := e.Formula()
-		if err != nil || t.of.Coordinates.Data == nil || t.of.Digests != nil {
+		if err != nil || t.coordinates.Data == nil {
 			return rest, err
 		}
-		return &formula.Lookup{Rows: t.support, Coordinates: t.of.Coordinates, Rest: rest}, nil
+		return &formula.Lookup{Rows: t.support, Coordinates: t.coordinates, Rest: rest}, nil
 	}
 	return nil, NoFormula(method, method+" takes those of new rows from the training rows nearest to them")
 }

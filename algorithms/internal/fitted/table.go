@@ -16,8 +16,6 @@ import (
 type Table struct {
 	Kernel  kernel.Kernel // its feature space is where neighbors are searched; its bandwidth is a number
 	Support points.Points // the training rows, without their values if they are rows of a Gram matrix
-	// Digests are those of all n training rows if Support has only some of them, else nil.
-	Digests []int64
 	// Coordinates are n x Dim; their inner products are the learned kernel matrix. They have no
 	// data if the extension computes them.
 	Coordinates blas.Matrix
@@ -27,7 +25,7 @@ type Table struct {
 // NewTable returns the table of the training rows x and their coordinates, one per row. Neighbors
 // are searched in the feature space of k.
 func NewTable(k kernel.Kernel, x points.Points, coordinates blas.Matrix) Table {
-	return Table{Kernel: k, Support: StripPoints(x), Coordinates: coordinates, Dim: coordinates.Cols}
+	return Table{k, StripPoints(x), coordinates, coordinates.Cols}
 }
 
 // Extension computes the coordinates of points: training rows and new ones.
@@ -46,9 +44,10 @@ type Block func(x points.Points, to blas.Matrix) error
 // table is a table with an extension to new rows.
 type table struct {
 	basis
-	of    Table
-	ext   Extension
-	known func() known
+	coordinates blas.Matrix
+	dim         int
+	ext         Extension
+	known       func() known
 }
 
 // known finds training rows by their values.
@@ -59,23 +58,24 @@ type known struct {
 
 // Extended returns the map of a table and its extension.
 func Extended(method string, t Table, e Extension) *Map {
-	known := sync.OnceValue(t.known)
-	return &Map{&table{basis{t.Kernel, t.Support}, t, e, known}, method}
+	known := sync.OnceValue(func() known { return newKnown(t.Support, t.Coordinates) })
+	return &Map{&table{basis{t.Kernel, t.Support}, t.Coordinates, t.Dim, e, known}, method}
 }
 
-// known costs what an index of the rows costs, and a copy of the coordinates if rows are equal.
-func (t Table) known() known {
-	k := known{points.NewIndex(t.Support, t.Digests), t.Coordinates}
+// newKnown costs what an index of the rows costs, and a copy of the coordinates if rows are equal.
+func newKnown(x points.Points, coordinates blas.Matrix) known {
+	k := known{points.NewIndex(x), coordinates}
 	counts := make(map[int]int) // of repeated rows, by the first one
-	for j, first := range k.index.First {
+	for j := range x.Len() {
+		first := k.index.Find(x, j)
 		if first == j {
 			continue
 		}
 		if len(counts) == 0 {
-			k.means = t.Coordinates.Clone()
+			k.means = coordinates.Clone()
 		}
 		counts[first]++
-		for c, v := range t.Coordinates.Row(j) {
+		for c, v := range coordinates.Row(j) {
 			k.means.Row(first)[c] += v
 		}
 	}
@@ -91,7 +91,7 @@ func (t Table) known() known {
 // map. They are shared: do not change them.
 func (m *Map) Coordinates() blas.Matrix {
 	if t, is := m.form.(*table); is {
-		return t.of.Coordinates
+		return t.coordinates
 	}
 	return blas.Matrix{}
 }
@@ -104,7 +104,7 @@ func (m *Map) Extension() Extension {
 	return nil
 }
 
-func (t *table) Dim() int { return t.of.Dim }
+func (t *table) Dim() int { return t.dim }
 
 // rows is the number of points that are embedded at a time.
 const rows = 16384
@@ -131,7 +131,7 @@ func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 // others.
 func (t *table) recall(ctx context.Context, eng *engine.Engine, x points.Points,
 	y blas.Matrix) (fresh []int, err error) {
-	first, stored := make([]int, x.Len()), t.of.Coordinates.Data != nil
+	first, stored := make([]int, x.Len()), t.coordinates.Data != nil
 	err = eng.Each(ctx, x.Len(), 256, func(i int) {
 		if first[i] = -1; stored {
 			first[i] = t.known().index.Find(x, i)
@@ -176,44 +176,30 @@ func (t *table) single(_ context.Context, _ *engine.Engine, method string,
 			method + ", which embeds points by their nearest neighbors"}
 }
 
-// The suffixes of the tensors of a table.
-const (
-	tensorCoordinates = ".places"  // [n, Dim]
-	tensorDigests     = ".digests" // [n]: of the training rows, if the file has only some of them
-)
+const tensorCoordinates = ".places" // suffix of the tensor of the coordinates
 
 func (t *table) encode(f *model.File, method string) any {
-	if t.of.Coordinates.Data != nil {
-		SetMatrix(f, method+tensorCoordinates, t.of.Coordinates)
-	}
-	if t.of.Digests != nil {
-		f.SetInt64s(method+tensorDigests, t.of.Digests)
+	if t.coordinates.Data != nil {
+		SetMatrix(f, method+tensorCoordinates, t.coordinates)
 	}
 	return t.ext.Encode(f, method, t.basis.encode(f))
 }
 
-// ReadTable reads a table; about holds its members of the header. With some, it may lack training
-// rows or all coordinates. An unusable tensor or kernel is a *fault.DataError.
-func ReadTable(method string, f *model.File, about MapHeader, some bool) (t Table, err error) {
-	t.Kernel, t.Support, err = ReadSupport(f, about)
-	if err != nil || some && !f.Has(method+tensorCoordinates) {
-		return t, err
+// ReadTable reads a table; about holds its members of the header. An unusable tensor or kernel is a
+// *fault.DataError.
+func ReadTable(method string, f *model.File, about MapHeader) (Table, error) {
+	k, support, err := ReadSupport(f, about)
+	if err != nil {
+		return Table{}, err
 	}
-	count := t.Support.Len()
-	if some && f.Has(method+tensorDigests) {
-		if t.Digests, err = f.Int64s(method+tensorDigests, -1); err != nil {
-			return t, err
-		}
-		count = len(t.Digests)
-	}
+	count := support.Len()
 	data, err := ReadFinite(f, method+tensorCoordinates, count, -1)
 	if err != nil {
-		return t, err
+		return Table{}, err
 	}
 	if len(data) == 0 {
-		return t, EmptyTensor(method + tensorCoordinates)
+		return Table{}, EmptyTensor(method + tensorCoordinates)
 	}
-	t.Dim = len(data) / count
-	t.Coordinates = blas.MatrixOf(count, t.Dim, data)
-	return t, nil
+	dim := len(data) / count
+	return Table{k, support, blas.MatrixOf(count, dim, data), dim}, nil
 }

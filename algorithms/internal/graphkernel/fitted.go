@@ -284,7 +284,7 @@ func Read(method string, f *model.File) (*fitted.Map, error) {
 	}
 	e.weights = head.Similarity
 	var err error
-	if e.Table, err = fitted.ReadTable(method, f, head.MapHeader, false); err != nil {
+	if e.Table, err = fitted.ReadTable(method, f, head.MapHeader); err != nil {
 		return nil, err
 	}
 	count := e.Coordinates.Rows

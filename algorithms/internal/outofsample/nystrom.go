@@ -150,7 +150,7 @@ func ReadNystrom(method string, f *model.File) (*fitted.Map, error) {
 		return nil, err
 	}
 	about := *head.Nystrom
-	t, err := fitted.ReadTable(method, f, about.MapHeader, false)
+	t, err := fitted.ReadTable(method, f, about.MapHeader)
 	if err != nil {
 		return nil, err
 	}
@@ -310,7 +310,7 @@ func ReadBarycentric(method string, f *model.File) (*fitted.Map, error) {
 	if err := fitted.ReadExtra(f, method, &head); err != nil {
 		return nil, err
 	}
-	t, err := fitted.ReadTable(method, f, head.MapHeader, false)
+	t, err := fitted.ReadTable(method, f, head.MapHeader)
 	if err != nil {
 		return nil, err
 	}

@@ -283,16 +283,6 @@ func extended(method string, t fitted.Table, r regression) *fitted.Map {
 	return fitted.Extended(method, t, e)
 }
 
-// Lighten changes a map of [NewRidge], which no model may share yet: of the training rows it keeps
-// the landmarks, and digests by which it finds the coordinates of all.
-func Lighten(m *fitted.Map) {
-	if e, is := m.Extension().(*ridgeExtension); is && len(e.Rows) < e.Support.Len() {
-		t, r := e.Table, e.regression
-		t.Digests, t.Support, r.Rows = points.Digests(t.Support), e.landmarks, points.UpTo(len(r.Rows))
-		*m = *extended(m.Method(), t, r)
-	}
-}
-
 // Begin returns what writes the coordinates of points.
 func (e *ridgeExtension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block, error) {
 	return func(x points.Points, to blas.Matrix) error {
@@ -326,7 +316,7 @@ const (
 
 // Encode stores the regression.
 func (e *ridgeExtension) Encode(f *model.File, method string, table fitted.MapHeader) any {
-	if len(e.Rows) < e.Support.Len() {
+	if len(e.Rows) < e.Coordinates.Rows {
 		rows := make([]int64, len(e.Rows))
 		for k, r := range e.Rows {
 			rows[k] = int64(r)
@@ -345,10 +335,7 @@ func ReadRidge(method string, f *model.File) (*fitted.Map, error) {
 	if err := fitted.ReadExtra(f, method, &head); err != nil || head.Ridge == nil {
 		return nil, err
 	}
-	t, err := fitted.ReadTable(method, f, head.Ridge.MapHeader, true)
-	if err == nil && t.Dim == 0 {
-		err = fault.Data("", "tensors of %s: want the coordinates of the training rows", method)
-	}
+	t, err := fitted.ReadTable(method, f, head.Ridge.MapHeader)
 	if err != nil {
 		return nil, err
 	}
@@ -356,7 +343,7 @@ func ReadRidge(method string, f *model.File) (*fitted.Map, error) {
 	if r.Kernel, err = kernel.New(head.Ridge.Kernel); err != nil {
 		return nil, fitted.InHeader(err)
 	}
-	count := t.Support.Len()
+	count := t.Coordinates.Rows
 	if f.Has(method + tensorRows) {
 		if r.Rows, err = fitted.ReadIndices(f, method+tensorRows, count); err != nil {
 			return nil, err

@@ -11,9 +11,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -204,58 +202,4 @@ func embed(ctx context.Context, t *testing.T, eng *engine.Engine, m *fitted.Map,
 		t.Fatal(err)
 	}
 	return y
-}
-
-// TestLighten: a map that keeps its landmarks alone, also when read from its file, gives training
-// rows and others the same bits as before. Equal training rows have their mean.
-func TestLighten(t *testing.T) {
-	ctx, eng := context.Background(), enginetest.New(t, 2)
-	x, y := sample(exact + 50)
-	copy(x.Row(7), x.Row(1000))
-	fresh, _ := sample(20)
-	embed := func(m *fitted.Map) []float64 {
-		t.Helper()
-		var all []float64
-		for _, rows := range []points.Points{x, fresh} {
-			z, err := m.Embed(ctx, eng, rows)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, z.Data...)
-		}
-		return all
-	}
-	m, err := NewRidge(ctx, eng, "method", kernel.Linear(), x, y, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := embed(m)
-	if got, mean := want[2*7], (y.At(7, 0)+y.At(1000, 0))/2; got != mean || want[2*1000] != mean {
-		t.Errorf("equal rows are at %g and %g: want their mean %g", got, want[2*1000], mean)
-	}
-	Lighten(m)
-	var f model.File
-	if err := fitted.SetHeader(&f, "method", nil, nil, m.Encode(&f)); err != nil {
-		t.Fatal(err)
-	}
-	if shape := f.Tensors["points.dense"].Shape; shape[0] != landmarks {
-		t.Errorf("the file has %d points: want %d", shape[0], landmarks)
-	}
-	read, err := ReadRidge("method", &f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k, each := range []*fitted.Map{m, read} {
-		if !slices.Equal(embed(each), want) {
-			t.Errorf("map %d: other coordinates than before", k)
-		}
-	}
-	for _, name := range []string{"method.digests", "method.places"} {
-		kept := f.Tensors[name]
-		delete(f.Tensors, name)
-		if _, err := ReadRidge("method", &f); !fault.IsInput(err) {
-			t.Errorf("without tensor %s: error %v, want one of the input", name, err)
-		}
-		f.Tensors[name] = kept
-	}
 }
