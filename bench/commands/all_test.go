@@ -56,8 +56,9 @@ func TestAll(t *testing.T) {
 		}
 		page := clitest.Read(t, dir, reproductionPage) +
 			clitest.Read(t, filepath.Join(dir, resultsFolder, detailsFolder), "figures.csv") +
-			clitest.Read(t, filepath.Join(dir, resultsFolder, detailsFolder), "rivals.csv")
-		for _, words := range []string{"| tsang-1 | none | 1 |", "tsang-1,none,3,",
+			clitest.Read(t, filepath.Join(dir, resultsFolder, detailsFolder), "rivals.csv") +
+			clitest.Read(t, filepath.Join(dir, resultsFolder, detailsFolder), "own.csv")
+		for _, words := range []string{"tsang-1,none,1,", "tsang-1,none,3,",
 			"data not available (no.csv)", "It is one.", "--quick"} {
 			if !strings.Contains(page, words) {
 				t.Errorf("run %d: %q is missing in\n%s", run, words, page)
