@@ -209,19 +209,22 @@ func WriteReport(w io.Writer, r *Report) error {
 	if err := t.Execute(&b, p); err != nil {
 		return err
 	}
-	before, after, _ := bytes.Cut(b.Bytes(), []byte(payloadMark))
-	_, err = w.Write(before)
-	if err == nil {
-		err = r.Points.WritePayload(w, r.Violations)
+	text := b.Bytes()
+	if at := bytes.LastIndex(text, []byte(payloadMark)); at >= 0 { // no script needs it in other pages
+		if _, err := w.Write(text[:at]); err != nil {
+			return err
+		}
+		if err := r.Points.WritePayload(w, r.Violations); err != nil {
+			return err
+		}
+		text = text[at+len(payloadMark):]
 	}
-	if err == nil {
-		_, err = w.Write(after)
-	}
+	_, err = w.Write(text)
 	return err
 }
 
-// payloadMark is where the payload, which may be large, is written into the page. Quotes in texts
-// are escaped, so no text looks like it.
+// payloadMark is where the payload, which may be large, is written into the page. All texts of the
+// report are before it.
 const payloadMark = `["payload"]`
 
 // Style returns the style sheet of pages.

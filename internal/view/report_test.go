@@ -100,10 +100,11 @@ func numbers[T any](t *testing.T, text any) []T {
 	return out
 }
 
-// TestEmpty: an empty report is a page without a script.
+// TestEmpty: an empty report is a page without a script and its data.
 func TestEmpty(t *testing.T) {
 	page := viewtest.Written(t, &view.Report{Title: "nothing"})
-	if strings.Contains(page, "<script") || !strings.Contains(page, "nothing") {
+	if strings.Contains(page, "<script") || !strings.Contains(page, "nothing") ||
+		!strings.HasSuffix(strings.TrimSpace(page), "</html>") {
 		t.Errorf("%s", page)
 	}
 }
