@@ -104,11 +104,11 @@ func Pairs(ctx context.Context, eng *engine.Engine, x blas.Matrix, threshold flo
 	if err := checkPairs(x, threshold, o); err != nil {
 		return nil, err
 	}
-	if x.Rows < 2 {
-		return []Pair{}, nil
-	}
 	if err := CheckPairs(eng, x.Rows, x.Cols); err != nil {
 		return nil, err
+	}
+	if x.Rows < 2 {
+		return []Pair{}, nil
 	}
 	t, err := newTree(ctx, eng, x)
 	if err != nil {
@@ -128,6 +128,9 @@ func Pairs(ctx context.Context, eng *engine.Engine, x blas.Matrix, threshold flo
 // CheckPairs returns a *fault.MemoryError if the memory limit does not allow [Pairs] of n rows of d
 // columns, so that callers need not make the rows first.
 func CheckPairs(eng *engine.Engine, n, d int) error {
+	if n < 2 {
+		return nil
+	}
 	return eng.Check(fmt.Sprintf("search for pairs of %d rows", n), treeBytes(n, d), "search with fewer rows")
 }
 

@@ -176,6 +176,10 @@ func TestPairsRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	one := x.View(0, 1, 0, 3)
+	if got, err := Pairs(t.Context(), small, one, 1, PairOptions{}); err != nil || len(got) != 0 {
+		t.Errorf("one row, which needs no memory: %v, error %v", got, err)
+	}
 	for name, c := range map[string]struct {
 		eng       *engine.Engine
 		x         blas.Matrix

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -58,7 +59,7 @@ func countingFormat() Extension {
 					return nil, err
 				}
 			}
-			return &counting{rows: n}, nil
+			return &counting{rows: n, budget: NewBudget(o.MemoryLimit, "rows", "")}, nil
 		},
 		Write: func(out io.Writer, columns []string, next func() (Rows, error)) error {
 			fmt.Fprint(out, strings.Join(columns, " "))
@@ -105,6 +106,19 @@ func TestExtension(t *testing.T) {
 		path := write(t, "data.count", []byte(c.content))
 		_, err := Read(path, o)
 		wantData(t, err, path, c.at, c.words)
+	}
+}
+
+// A file may claim more rows than a limit allows, or than have a size in bytes: it is refused.
+func TestExtensionClaims(t *testing.T) {
+	o := ReadOptions{Extensions: []Extension{countingFormat()}, Mixed: true, MemoryLimit: 1 << 20}
+	for _, rows := range []string{"200000", "1152921504606846976", "2305843009213693952",
+		"9223372036854775807"} {
+		path := write(t, "data.count", []byte(rows))
+		var me *fault.MemoryError
+		if _, err := Read(path, o); !errors.As(err, &me) || me.Need <= me.Limit {
+			t.Errorf("%s rows: error %v, want one of memory", rows, err)
+		}
 	}
 }
 

@@ -278,7 +278,10 @@ func (r *extendedRows) reserve(t *table, first Rows, n int) error {
 		r.divide(first)
 	}
 	t.cols = len(m.above)
-	need := int64(n) * int64(8*t.cols+4*len(m.texts))
+	need, each := int64(math.MaxInt64), int64(8*t.cols+4*len(m.texts))
+	if int64(n) <= math.MaxInt64/max(each, 1) { // a file may claim more
+		need = int64(n) * each
+	}
 	if r.o.MemoryLimit > 0 { // the rows and what they are read from share the limit
 		r.in.Budget().Give(r.reserved)
 		if err := r.in.Budget().Take(need); err != nil {
