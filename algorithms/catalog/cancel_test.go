@@ -233,7 +233,7 @@ func stopEverywhere(t *testing.T, what string, f func(context.Context) error) in
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, canceled at look %d of %d: error %v", what, k, whole.Looks(), err)
 		}
-		if more := ctx.Looks() - k; more > looksAfter {
+		if more := ctx.Late() - 1; more > looksAfter {
 			t.Errorf("%s, canceled at look %d: %d looks came after it, want at most %d", what, k, more, looksAfter)
 		}
 	}

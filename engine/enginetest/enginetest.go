@@ -288,8 +288,9 @@ type Stopping struct {
 	cancel context.CancelFunc
 	last   int64
 	looks  atomic.Int64
-	cause  error  // of a single failure
-	place  string // where it was
+	late   atomic.Int64 // looks that found it ended
+	cause  error        // of a single failure
+	place  string       // where it was
 	mu     sync.Mutex
 	first  map[[24]uintptr]int // the first look from every place, if wanted
 }
@@ -329,7 +330,11 @@ func (s *Stopping) Err() error {
 		}
 		s.cancel()
 	}
-	return s.Context.Err()
+	err := s.Context.Err()
+	if err != nil {
+		s.late.Add(1)
+	}
+	return err
 }
 
 // Stopped reports whether the context has ended, or failed.
@@ -355,6 +360,10 @@ func callers() string {
 
 // Looks returns the number of calls of Err.
 func (s *Stopping) Looks() int { return int(s.looks.Load()) }
+
+// Late returns the number of calls of Err that returned an error, the first one included. Others may
+// come after the n-th call was counted and before the context ends, since workers run side by side.
+func (s *Stopping) Late() int { return int(s.late.Load()) }
 
 // ErrBroken is the error of [FailEverywhere].
 var ErrBroken = errors.New("this part is broken")
