@@ -10,7 +10,8 @@
 // k is divided into equal blocks of at most KC, which depend only on k. Within a block the terms of
 // an element are added in order, starting from 0; blocks are added to C in order. So the bits of an
 // element depend on its row of op(A), its column of op(B), alpha, beta and C, but not on the rest
-// of the call, the number of workers, or the addresses of the operands.
+// of the call, the number of workers, or the addresses of the operands. If A is transposed and C
+// has few columns, blocks are smaller and added in parts, which depend on k and these columns.
 package tile
 
 import (

@@ -109,6 +109,8 @@ func (n *Nest) Multiply(p Product) {
 	j.Product, j.k = p, k
 	j.plan()
 	switch {
+	case j.across():
+		j.strips()
 	case j.deep():
 		j.sumBlocks()
 	case j.unpacked():
@@ -129,9 +131,9 @@ func newJob(n *Nest) *job {
 // plan chooses the sizes of the blocks. Only depth enters the bits. It does not depend on m.
 func (j *job) plan() {
 	m, n, size := j.C.Rows, j.C.Cols, &j.nest.sizes
-	tall, depth, rows := j.tall(), j.t.KC, size.rows
-	if tall && j.A.Trans {
-		depth, rows = tallDepth, tallColumns
+	depth := j.t.KC
+	if j.across() {
+		depth = stripDepth
 	}
 	j.depth = share(j.k, depth, 1)
 	flops := 2 * float64(m) * float64(n) * float64(j.k)
@@ -141,12 +143,12 @@ func (j *job) plan() {
 	j.workers = j.nest.WorkersFor(flops + packFlops*float64(m+n)*float64(j.k))
 	j.width = share(n, size.cols, j.t.NR)
 	j.group = share(blocks(j.k, j.depth), max(1, size.packed/max(1, j.depth*j.width)), 1)
-	j.rows, j.chunk = share(m, rows, j.t.MR), j.width
+	j.rows, j.chunk = share(m, size.rows, j.t.MR), j.width
 	if j.workers == 1 {
 		return
 	}
-	if tall {
-		j.rows = share(m, min(rows, m/(tasksEach*j.workers)), j.t.MR)
+	if j.tall() {
+		j.rows = share(m, min(size.rows, m/(tasksEach*j.workers)), j.t.MR)
 		return
 	}
 	// Lower blocks of A first, which cost nothing; then columns, each chunk of which packs

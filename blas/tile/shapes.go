@@ -2,18 +2,13 @@ package tile
 
 import (
 	"math"
+
+	"github.com/mustlink/mustlink/blas"
 )
 
 // tallPanels is the number of panels of B up to which A is not packed: what a packed block of
 // A gains, it gains every time it is read, once for each panel.
 const tallPanels = 3
-
-// If A is transposed, so many rows of it are read side by side, which is a block of k, and so many
-// elements of each.
-const (
-	tallDepth   = 16
-	tallColumns = 1024
-)
 
 // If so many elements of B are packed, 1 MiB, they do not stay in a second-level cache next to the
 // rows of A. So many of these rows then share a block of k while it is there.
@@ -24,21 +19,9 @@ const (
 
 // tall reports whether the product is to be computed with A where it is: when C has so few
 // columns that the product waits for A to come from memory, and a packed copy would be more
-// of that. Of a transposed A whole tiles are read, for whole vectors of C.
+// of that.
 func (j *job) tall() bool {
-	few := j.C.Cols <= tallPanels*j.t.NR && (!j.A.Trans || j.C.Cols%j.t.Lanes == 0)
-	return few && !j.A.Symmetric && !j.Lower && j.k > 0
-}
-
-// place returns A from row i and column l on, and the distances of its rows and columns.
-func (j *job) place(i, l int) (a []float64, row, col int) {
-	if j.A.Trans {
-		i, l = l, i
-	}
-	if a = j.A.Matrix.Data[i*j.A.Matrix.Stride+l:]; j.A.Trans {
-		return a, 1, j.A.Matrix.Stride
-	}
-	return a, j.A.Matrix.Stride, 1
+	return j.C.Cols <= tallPanels*j.t.NR && !j.A.Trans && !j.A.Symmetric && !j.Lower && j.k > 0
 }
 
 // tallTask multiplies a block of rows of A, in place, with all columns of B that are packed.
@@ -77,12 +60,12 @@ func (j *job) tallTask(i int) {
 
 // tallRows computes rows of C from i0 on where they are, as many as are whole tiles, if its columns
 // are whole vectors. It returns the first of the others. A long row of A is read along, if B stays
-// in the cache; of short ones, or of columns, many at a time.
+// in the cache; of short ones many at a time.
 func (j *job) tallRows(i0, i1 int) int {
 	t, c := j.t, j.C
 	whole := (i1 - i0) / t.MR * t.MR
 	group := whole
-	if j.b1-j.b0 > 1 && !j.A.Trans {
+	if j.b1-j.b0 > 1 {
 		group = t.MR
 		if j.width*j.depth*(j.b1-j.b0) > tallPacked {
 			group = tallGroup
@@ -97,9 +80,9 @@ func (j *job) tallRows(i0, i1 int) int {
 		for b := j.b0; b < j.b1; b++ {
 			l0, _ := j.span(b)
 			packed, depth := j.panels(b)
-			a, aRow, aCol := j.place(i, l0)
+			a, stride := j.A.Matrix.Data[i*j.A.Matrix.Stride+l0:], j.A.Matrix.Stride
 			for from := j.j0; from < j.j1; from += t.NR {
-				t.Direct(step, min(t.NR, j.j1-from), depth, j.Alpha, beta, a, aRow, aCol,
+				t.Direct(step, min(t.NR, j.j1-from), depth, j.Alpha, beta, a, stride, 1,
 					packed[(from-j.j0)*depth:], t.NR, c.Data[i*c.Stride+from:], c.Stride)
 			}
 			beta = 1
@@ -114,14 +97,107 @@ func (j *job) tallTile(c []float64, wide int, edge []float64, beta float64, b, i
 	t := j.t
 	l0, l1 := j.span(b)
 	packed, depth := j.panels(b)
-	a, aRow, aCol := j.place(i, l0)
+	a, aRow, aCol := j.A.Matrix.Data[i*j.A.Matrix.Stride+l0:], j.A.Matrix.Stride, 1
 	if rows < t.MR {
-		Pack(t, edge, t.MR, t.MR*depth, j.A.Matrix, !j.A.Trans, i, i+rows, l0, l1)
+		Pack(t, edge, t.MR, t.MR*depth, j.A.Matrix, true, i, i+rows, l0, l1)
 		a, aRow, aCol = edge, 1, t.MR
 	}
 	for from := 0; from < j.j1-j.j0; from += t.NR {
 		lanes := blocks(min(t.NR, j.j1-j.j0-from), t.Lanes) * t.Lanes
 		t.Direct(t.MR, lanes, depth, j.Alpha, beta, a, aRow, aCol, packed[from*depth:], t.NR, c[from:], wide)
+	}
+}
+
+// A transposed A is read where it is, too, in strips: so many elements, since memory is slow to
+// deliver the first ones, of so many rows at a time, which are a block of k. Sums over so many rows,
+// or more if C is wide, are parts that workers compute side by side.
+const (
+	stripWidth   = 1024
+	stripDepth   = 16
+	stripRows    = 256
+	stripColumns = 16 // rows of a part for each column of C, at least
+)
+
+// across reports whether A is transposed and read in strips: if C has few columns, which are whole
+// vectors.
+func (j *job) across() bool {
+	few := j.C.Cols <= tallPanels*j.t.NR && j.C.Cols%j.t.Lanes == 0
+	return few && j.A.Trans && !j.A.Symmetric && !j.Lower && j.k > 0
+}
+
+// strips computes the product of a transposed A. The first part of k goes to C, and the others are
+// added in order. A worker does all of that for one strip after the other.
+func (j *job) strips() {
+	m, n := j.C.Rows, j.C.Cols
+	if j.B.Trans || j.B.Symmetric {
+		plain := j.nest.Borrow(j.k * n)
+		defer j.nest.Return(plain)
+		j.packOperand(*plain, n, &j.B, j.B.Trans, 0, n, 0, j.k)
+		j.B = Operand{Matrix: blas.Matrix{Rows: j.k, Cols: n, Stride: n, Data: *plain}}
+	}
+	width, depth := share(m, stripWidth, j.t.MR), share(j.k, max(stripRows, stripColumns*n), j.depth)
+	if j.workers > 1 && blocks(m, width) < tasksEach*j.workers/2 {
+		j.sharedStrips(width, depth)
+		return
+	}
+	j.each(j.workers, blocks(m, width), func(i int) {
+		i0, i1 := i*width, min((i+1)*width, m)
+		j.strip(j.C.View(i0, i1, 0, n), i0, 0, depth)
+		if depth < j.k {
+			memory := j.nest.Borrow((i1 - i0) * n)
+			for l := depth; l < j.k; l += depth {
+				j.strip(blas.Matrix{Rows: i1 - i0, Cols: n, Stride: n, Data: *memory}, i0, l, l+depth)
+				for i := i0; i < i1; i++ {
+					add(j.C.Row(i), (*memory)[(i-i0)*n:])
+				}
+			}
+			j.nest.Return(memory)
+		}
+	})
+}
+
+// sharedStrips is strips for few of them: the workers share their parts, in waves of as many as
+// memory is spent on.
+func (j *job) sharedStrips(width, depth int) {
+	m, n, parts, strips := j.C.Rows, j.C.Cols, blocks(j.k, depth), blocks(j.C.Rows, width)
+	wave := min(parts, max(tasksEach*j.workers, deepMemory/(m*n)))
+	memory := j.nest.Borrow(wave * m * n)
+	for p0 := 0; p0 < parts; p0 += wave {
+		p1 := min(p0+wave, parts)
+		j.each(j.workers, (p1-p0)*strips, func(i int) {
+			p, i0 := p0+i/strips, i%strips*width
+			i1 := min(i0+width, m)
+			to := blas.Matrix{Rows: i1 - i0, Cols: n, Stride: n, Data: (*memory)[((p-p0)*m+i0)*n:]}
+			if p == 0 {
+				to = j.C.View(i0, i1, 0, n)
+			}
+			j.strip(to, i0, p*depth, (p+1)*depth)
+		})
+		j.nest.Each(float64(p1-p0)*float64(m*n), m, func(i int) {
+			for p := max(1, p0); p < p1; p++ {
+				add(j.C.Row(i), (*memory)[((p-p0)*m+i)*n:])
+			}
+		})
+	}
+	j.nest.Return(memory)
+}
+
+// strip computes rows of C, from i0 on, for the rows [l0, l1) of A and B.
+func (j *job) strip(to blas.Matrix, i0, l0, l1 int) {
+	l1 = min(l1, j.k)
+	part := job{nest: j.nest, t: j.t, k: l1 - l0, depth: j.depth, chunk: to.Cols}
+	part.Product = Product{Alpha: j.Alpha, B: Operand{Matrix: j.B.Matrix.View(l0, l1, 0, to.Cols)}, C: to,
+		A: Operand{Matrix: j.A.Matrix.View(l0, l1, i0, i0+to.Rows), Trans: true}}
+	if l0 == 0 {
+		part.Beta = j.Beta
+	}
+	part.directTask(0)
+}
+
+// add adds as many elements of x to y as y has.
+func add(y, x []float64) {
+	for i, v := range x[:len(y)] {
+		y[i] += v
 	}
 }
 
@@ -195,8 +271,6 @@ func (j *job) addRow(rows []float64, i, b0, b1 int) {
 			copy(to, from)
 			continue
 		}
-		for c, v := range from {
-			to[c] += v
-		}
+		add(to, from)
 	}
 }

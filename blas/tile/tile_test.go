@@ -79,7 +79,7 @@ func TestMultiply(t *testing.T) {
 		for _, size := range [][3]int{
 			{1, 1, 1}, {mr, nr, 3}, {mr + 1, nr - 1, 7}, {5*mr - 1, 7*nr + 1, 20},
 			{2 * mr, nr, kc}, {3, 5, kc + 1}, {4*mr + 1, 3*nr + 2, 3*kc - 5}, {9, 8, 0},
-			{3*mr + 1, nr + table.Lanes, 3*tallDepth - 1}, {30 * mr, nr, kc + 1},
+			{3*mr + 1, nr + table.Lanes, 3*stripDepth - 1}, {30 * mr, nr, kc + 1},
 		} {
 			for flags := range 8 {
 				m, n, k := size[0], size[1], size[2]
@@ -123,7 +123,9 @@ func (n *Nest) force(p Product, direct bool) {
 	j.Product, j.k = p, k
 	j.plan()
 	j.workers = n.workers
-	if direct && j.unpacked() {
+	if j.across() {
+		j.strips()
+	} else if direct && j.unpacked() {
 		j.direct()
 	} else {
 		j.run()
