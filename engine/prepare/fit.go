@@ -621,9 +621,13 @@ func (f *fit) nothing() error {
 			break
 		}
 	}
+	texts := ""
+	if f.Text == "" && slices.ContainsFunc(f.findings, func(g finding) bool { return g.Kind == Text }) {
+		texts = ", or texts whose words count (--text words)"
+	}
 	return fault.Data(f.data.Name,
 		"no column can be used (%s): want a column of numbers, categories, booleans or dates, or one whose "+
-			"kind is given", strings.Join(list, "; "))
+			"kind is given%s", strings.Join(list, "; "), texts)
 }
 
 // parallel calls f for 0..n-1 on all processors. Every part writes what is its own, so the result

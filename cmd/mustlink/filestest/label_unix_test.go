@@ -291,3 +291,30 @@ func TestLabelFirst(t *testing.T) {
 	}
 	commandtest.RunOK(t, dir, entities+" --decided answers.csv")
 }
+
+// TestLabelText: of a table of sentences, label and the command that it ends with learn from words;
+// without them there is nothing to learn from, and the message says how.
+func TestLabelText(t *testing.T) {
+	dir := commandtest.Workspace(t)
+	var data strings.Builder
+	data.WriteString("id,text\n")
+	for i := range 40 {
+		topic := []string{"my card was lost in town", "the parcel came too late"}[i%2]
+		fmt.Fprintf(&data, "r%d,%s on day number%d and at hour%d\n", i, topic, i/2, i*i)
+	}
+	clitest.Write(t, dir, "data.csv", data.String())
+	without := commandtest.Run(t, dir, strings.Join(labelLine, " "))
+	commandtest.WantInputError(t, dir, without, clitest.Names(t, dir), "text", "--text words")
+	l := labeling(t, commandtest.Command(dir, slices.Concat(labelLine, []string{"--text", "text"})...))
+	s := l.send(t, "state", "")
+	for range 12 {
+		s = l.answer(t, s)
+	}
+	l.send(t, "finish", "{}")
+	_, out := l.end()
+	_, next, _ := strings.Cut(out, "next: mustlink ")
+	got := commandtest.RunOK(t, dir, strings.TrimSpace(next))
+	if !strings.Contains(got.Stdout+got.Stderr, "tf-idf of words") {
+		t.Errorf("%s does not learn from words: %s%s", next, got.Stdout, got.Stderr)
+	}
+}

@@ -83,6 +83,9 @@ func (p *Preparing) Flags(cmd *cobra.Command, before string) {
 		before+"weight counts of terms by the rarity of the terms (TF-IDF), and scale rows to unit length")
 }
 
+// CountWords makes texts weighted counts of their words, as --text words does.
+func (p *Preparing) CountWords() { p.options.Text = "words" }
+
 // Asked returns the flag that asks for something else than the default, "" for none.
 func (p *Preparing) Asked() string {
 	if p.cmd == nil {

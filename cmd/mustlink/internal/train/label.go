@@ -102,7 +102,7 @@ Ctrl-C, or the button of the page, ends the session.`,
 	c.links.Flags(cmd)
 	f.String(&c.first, "first", "", "the file of `PAIRS` to ask about before others, in their order")
 	f.String(&c.images, "images", "", "the pictures of rows: a `COLUMN` with their paths, or a folder")
-	f.String(&c.text, "text", "", "the `COLUMN` that is shown as a text, with different words marked")
+	f.String(&c.text, "text", "", "the `COLUMN` that is shown as a text, with different words marked, and of whose words fits learn")
 	f.Strings(&c.show, "show", "`COLUMNS` to show (default those that differ)")
 	f.Int(&c.classes, "classes", 0, "number of classes, if it is known", usage.Range(">= 2"))
 	f.String(&c.method, "method,m", "",
@@ -137,6 +137,9 @@ func (c *labelCommand) check(check *session.Checks, args []string) {
 		"-i, --input is \"-\" with MODEL: want a file, which is read twice")
 	check.Models(args)
 	c.preparing.Check(check, false, &c.data)
+	if c.text != "" {
+		c.preparing.CountWords()
+	}
 	c.data.Check(check)
 	if c.links.Path != "" && !session.SameFile(c.links.Path, c.out) {
 		c.links.Check(check)
@@ -272,6 +275,9 @@ func (c *labelCommand) next(o *label.Options) string {
 	}
 	if c.images != "" && !dataset.IsFolder(c.images) {
 		words = append(words, "--drop", c.images)
+	}
+	if c.text != "" && !c.preparing.AsRead() {
+		words = append(words, "--text", "words")
 	}
 	return usage.WithFlags(words, c.cmd, "links", "links-by", "first", "images", "text", "show", "classes",
 		"port", "share", "people", "no-browser", "no-fit", "output")
