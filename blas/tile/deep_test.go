@@ -65,9 +65,10 @@ func TestDeep(t *testing.T) {
 func TestStrips(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng, lanes := rand.New(rand.NewPCG(1, 1)), table.Lanes
-		for _, size := range [][4]int{{20, lanes, 6000, 2}, {table.MR, 2 * lanes, 40000, 3}, {1, lanes, 257, 3},
-			{stripWidth + 3, lanes, 3*stripRows + 1, 4}, {2*stripWidth - 1, lanes, 3 * stripRows, 2},
-			{5 * stripWidth, lanes, 2*stripRows + 7, 2}, {9, 3 * lanes, stripRows, 2}} {
+		for _, size := range [][4]int{{20, lanes, 6000, 2}, {table.MR, 2 * lanes, 40000, 3},
+			{1, lanes, 257, 3}, {stripWidth + 3, lanes, 3*stripRows + 1, 4},
+			{2*stripWidth - 1, lanes, 3 * stripRows, 2}, {5 * stripWidth, lanes, 2*stripRows + 7, 2},
+			{9, 3 * lanes, stripRows, 2}} {
 			m, n, k, workers := size[0], size[1], size[2], size[3]
 			p := Product{Alpha: -0.3, Beta: 1.7, A: operand(rng, true, m, k), B: operand(rng, m%2 > 0, k, n)}
 			start := random(rng, m, n)

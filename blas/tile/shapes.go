@@ -109,8 +109,8 @@ func (j *job) tallTile(c []float64, wide int, edge []float64, beta float64, b, i
 }
 
 // A transposed A is read where it is, too, in strips: so many elements, since memory is slow to
-// deliver the first ones, of so many rows at a time, which are a block of k. Sums over so many rows,
-// or more if C is wide, are parts that workers compute side by side.
+// deliver the first ones, of so many rows at a time, which are a block of k. Sums over so many
+// rows, or more if C is wide, are parts that workers compute side by side.
 const (
 	stripWidth   = 1024
 	stripDepth   = 16

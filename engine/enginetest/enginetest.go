@@ -361,8 +361,9 @@ func callers() string {
 // Looks returns the number of calls of Err.
 func (s *Stopping) Looks() int { return int(s.looks.Load()) }
 
-// Late returns the number of calls of Err that returned an error, the first one included. Others may
-// come after the n-th call was counted and before the context ends, since workers run side by side.
+// Late returns the number of calls of Err that returned an error, the first one included. More
+// calls may come between the count of the n-th one and the end of the context, since workers run
+// side by side.
 func (s *Stopping) Late() int { return int(s.late.Load()) }
 
 // ErrBroken is the error of [FailEverywhere].
