@@ -152,7 +152,8 @@ func (s *settings) verdict(ctx context.Context, eng *engine.Engine, of task, t *
 	case l.Len() == 0:
 		return &Verdict{Missing: "there are no links to hold out"}, nil
 	}
-	o := verdict.Options{Folds: s.folds, Seed: s.seed, Progress: s.progress}
+	o := verdict.Options{Folds: s.folds, Each: of.choice.Duration(t.data.Points, l), Seed: s.seed,
+		Progress: s.progress}
 	return verdict.Assess(ctx, eng, algorithms.Silent(of.learner), t.data.Points, l, o)
 }
 

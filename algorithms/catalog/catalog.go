@@ -7,6 +7,7 @@ package catalog
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline"
@@ -239,6 +240,26 @@ func (c Choice) Among(eng *engine.Engine, x points.Points, l *links.Set, asked b
 		params["unit"] = string(baseline.AdaptYes)
 	}
 	return Choice{method, "the rows are embeddings", params}
+}
+
+// Duration is a rough time of a fit on two processors, and 0 for a method that was named. It is
+// estimated and not measured, so that what depends on it, such as the number of fits of a verdict
+// and the model that this may choose, is the same on every machine and next to any other work.
+func (c Choice) Duration(x points.Points, l *links.Set) time.Duration {
+	if c.Why == "" {
+		return 0
+	}
+	n, links := float64(x.Len()), float64(l.Len())
+	seconds := 5e-8 * float64(points.Bytes(x)) / 8
+	switch c.Method.Name {
+	case "blend":
+		seconds = n * (1e-7*n + 3e-7*links)
+	case "lleratio": // in parts, see Choose
+		seconds = 1e-3 * links
+	case "krca":
+		seconds = 7e-8 * n * n
+	}
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // Lighter returns the next choice if the memory limit refuses the method, and false if the method

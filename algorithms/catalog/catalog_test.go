@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -332,5 +333,29 @@ func TestEveryMethod(t *testing.T) {
 				t.Errorf("a pair with a point that does not exist: error %v", err)
 			}
 		})
+	}
+}
+
+// TestDuration: the estimate for a method that was chosen grows with rows and links, is that of the
+// measured order, and there is none for a method that was named.
+func TestDuration(t *testing.T) {
+	x, labels, _ := enginetest.Rings(t, 400, 5, 3)
+	few, many := enginetest.Drawn(t, labels, 20, 20, 4), enginetest.Drawn(t, labels, 200, 200, 4)
+	for _, set := range []*links.Set{few, many} {
+		c, err := catalog.Choose(set, algorithms.Lesson{})
+		if err != nil || c.Method.Name != "blend" {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		if d := c.Duration(x, set); d < 5*time.Millisecond || d > 500*time.Millisecond {
+			t.Errorf("400 rows take %v", d)
+		}
+	}
+	c, _ := catalog.Choose(few, algorithms.Lesson{})
+	if c.Duration(x, few) >= c.Duration(x, many) ||
+		c.Duration(points.Slice(x, 0, 200), few) >= c.Duration(x, few) {
+		t.Error("more rows or links do not take longer")
+	}
+	if c.Why = ""; c.Duration(x, few) != 0 {
+		t.Error("a method that was named has an estimate")
 	}
 }

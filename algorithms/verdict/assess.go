@@ -23,6 +23,7 @@ type Options struct {
 	// of the usual fits as take no more than Budget. There are at most [MaxFolds].
 	Folds    int
 	Budget   time.Duration // of the fits with Folds 0; 0 means ten seconds
+	Each     time.Duration // that a fit takes for the count of these fits; 0 means as measured
 	Seed     uint64
 	Progress algorithms.ProgressFunc // counts the fits
 }
@@ -56,8 +57,8 @@ func (o Options) budget() time.Duration { return cmp.Or(o.Budget, usualBudget) }
 // learner that name rows are restricted with the rows.
 //
 // If too few links are there, or all fits fail, the verdict says so in Missing; this is no error.
-// The result has the same bits for any number of workers. With Folds 0 the number of fits depends
-// on the time that they take, unless they take less than Budget together.
+// The result has the same bits for any number of workers. With Folds 0 and Each 0 the number of fits
+// depends on the time that they take, unless they take less than Budget together.
 //
 // Errors: links between another number of points (*fault.ShapeError), folds < 0
 // (*fault.ParamError), ctx.Err(), wrapped. Cost: a fit for every fold, on fewer points and links
@@ -201,9 +202,8 @@ func (a *assessment) run(ctx context.Context) error {
 	}
 	to := a.fits
 	if a.o.Folds == 0 {
-		budget := a.o.budget()
-		each := max(time.Since(a.start)/time.Duration(few), 1)
-		to = min(to, few+int(max(0, (budget-time.Since(a.start))/each)))
+		each := cmp.Or(a.o.Each, max(time.Since(a.start)/time.Duration(few), 1))
+		to = max(few, min(to, int(a.o.budget()/each)))
 		a.fits = to
 	}
 	return a.without(ctx, few, to)

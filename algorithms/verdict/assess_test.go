@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -87,6 +88,19 @@ func TestUnchangedMetricIsSimilar(t *testing.T) {
 		verdict.Options{Seed: 3})
 	if err != nil || math.Abs(v.Gain) > 1e-12 || v.Finding() != verdict.Similar {
 		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// With a duration that is given, the number of fits does not depend on the clock.
+func TestEach(t *testing.T) {
+	x, labels, _ := enginetest.Rings(t, 80, 5, 3)
+	set := enginetest.Drawn(t, labels, 80, 80, 4)
+	for seconds, want := range map[time.Duration]int{1: 5, 3: 3, 5: 2, 100: 1} {
+		v, err := verdict.Assess(t.Context(), enginetest.New(t, 2), learner(t, "rca"), x, set,
+			verdict.Options{Budget: 10 * time.Hour, Each: seconds * time.Hour})
+		if err != nil || v.Fits != want || v.Parts != 5 {
+			t.Errorf("%d hours each of ten: %+v, %v: want %d fits of 5", seconds, v, err, want)
+		}
 	}
 }
 

@@ -467,7 +467,8 @@ func (c *fitCommand) growth(ctx context.Context, eng *engine.Engine, method stri
 	bar := c.Progress()
 	defer bar.Done()
 	curve, err := verdict.Grow(ctx, eng, learner, table.Data().Points, set,
-		verdict.Options{Folds: c.folds, Seed: c.seed, Progress: bar.Report})
+		verdict.Options{Folds: c.folds, Each: c.choice.Duration(table.Data().Points, set), Seed: c.seed,
+			Progress: bar.Report})
 	if err != nil || curve.Missing != "" {
 		return curve, err
 	}
