@@ -57,8 +57,8 @@ func (o Options) budget() time.Duration { return cmp.Or(o.Budget, usualBudget) }
 // learner that name rows are restricted with the rows.
 //
 // If too few links are there, or all fits fail, the verdict says so in Missing; this is no error.
-// The result has the same bits for any number of workers. With Folds 0 and Each 0 the number of fits
-// depends on the time that they take, unless they take less than Budget together.
+// The result has the same bits for any number of workers. With Folds 0 and Each 0 the number of
+// fits depends on the time that they take, unless they take less than Budget together.
 //
 // Errors: links between another number of points (*fault.ShapeError), folds < 0
 // (*fault.ParamError), ctx.Err(), wrapped. Cost: a fit for every fold, on fewer points and links
