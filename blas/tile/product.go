@@ -75,14 +75,16 @@ type job struct {
 	width   int // columns packed at a time, a multiple of NR
 	rows    int // of a task, a multiple of MR
 	chunk   int // columns of a task, a multiple of NR
+	part    int // rows of a transposed A that are summed on their own
 
 	// The part of B that is packed, and the columns and blocks of k that it holds.
 	packed *[]float64
 	j0, j1 int
 	b0, b1 int
 
-	crew                       crew
-	pack, work, inPlace, whole func(i int) // packTask, multiplyTask, tallTask and directTask, bound once
+	crew crew
+	// packTask, multiplyTask, tallTask, directTask and stripTask, bound once
+	pack, work, inPlace, whole, across func(i int)
 }
 
 // Multiply computes p. It does not allocate once the nest is warm, except to start goroutines.
@@ -109,7 +111,7 @@ func (n *Nest) Multiply(p Product) {
 	j.Product, j.k = p, k
 	j.plan()
 	switch {
-	case j.across():
+	case j.inStrips():
 		j.strips()
 	case j.deep():
 		j.sumBlocks()
@@ -125,6 +127,7 @@ func (n *Nest) Multiply(p Product) {
 func newJob(n *Nest) *job {
 	j := &job{nest: n, t: n.t}
 	j.pack, j.work, j.inPlace, j.whole = j.packTask, j.multiplyTask, j.tallTask, j.directTask
+	j.across = j.stripTask
 	return j
 }
 
@@ -132,7 +135,7 @@ func newJob(n *Nest) *job {
 func (j *job) plan() {
 	m, n, size := j.C.Rows, j.C.Cols, &j.nest.sizes
 	depth := j.t.KC
-	if j.across() {
+	if j.inStrips() {
 		depth = stripDepth
 	}
 	j.depth = share(j.k, depth, 1)

@@ -118,9 +118,9 @@ const (
 	stripColumns = 16 // rows of a part for each column of C, at least
 )
 
-// across reports whether A is transposed and read in strips: if C has few columns, which are whole
+// inStrips reports whether A is transposed and read in strips: if C has few columns, which are whole
 // vectors.
-func (j *job) across() bool {
+func (j *job) inStrips() bool {
 	few := j.C.Cols <= tallPanels*j.t.NR && j.C.Cols%j.t.Lanes == 0
 	return few && j.A.Trans && !j.A.Symmetric && !j.Lower && j.k > 0
 }
@@ -135,43 +135,47 @@ func (j *job) strips() {
 		j.packOperand(*plain, n, &j.B, j.B.Trans, 0, n, 0, j.k)
 		j.B = Operand{Matrix: blas.Matrix{Rows: j.k, Cols: n, Stride: n, Data: *plain}}
 	}
-	width, depth := share(m, stripWidth, j.t.MR), share(j.k, max(stripRows, stripColumns*n), j.depth)
-	if j.workers > 1 && blocks(m, width) < tasksEach*j.workers/2 {
-		j.sharedStrips(width, depth)
+	j.rows, j.part = share(m, stripWidth, j.t.MR), share(j.k, max(stripRows, stripColumns*n), j.depth)
+	if j.workers > 1 && blocks(m, j.rows) < tasksEach*j.workers/2 {
+		j.sharedStrips()
 		return
 	}
-	j.each(j.workers, blocks(m, width), func(i int) {
-		i0, i1 := i*width, min((i+1)*width, m)
-		j.strip(j.C.View(i0, i1, 0, n), i0, 0, depth)
-		if depth < j.k {
-			memory := j.nest.Borrow((i1 - i0) * n)
-			for l := depth; l < j.k; l += depth {
-				j.strip(blas.Matrix{Rows: i1 - i0, Cols: n, Stride: n, Data: *memory}, i0, l, l+depth)
-				for i := i0; i < i1; i++ {
-					add(j.C.Row(i), (*memory)[(i-i0)*n:])
-				}
-			}
-			j.nest.Return(memory)
+	j.each(j.workers, blocks(m, j.rows), j.across)
+}
+
+// stripTask computes the i-th strip.
+func (j *job) stripTask(i int) {
+	n, i0, i1 := j.C.Cols, i*j.rows, min((i+1)*j.rows, j.C.Rows)
+	j.strip(j.C.View(i0, i1, 0, n), i0, 0, j.part)
+	if j.part >= j.k {
+		return
+	}
+	memory := j.nest.Borrow((i1 - i0) * n)
+	for l := j.part; l < j.k; l += j.part {
+		j.strip(blas.Matrix{Rows: i1 - i0, Cols: n, Stride: n, Data: *memory}, i0, l, l+j.part)
+		for i := i0; i < i1; i++ {
+			add(j.C.Row(i), (*memory)[(i-i0)*n:])
 		}
-	})
+	}
+	j.nest.Return(memory)
 }
 
 // sharedStrips is strips for few of them: the workers share their parts, in waves of as many as
 // memory is spent on.
-func (j *job) sharedStrips(width, depth int) {
-	m, n, parts, strips := j.C.Rows, j.C.Cols, blocks(j.k, depth), blocks(j.C.Rows, width)
+func (j *job) sharedStrips() {
+	m, n, parts, strips := j.C.Rows, j.C.Cols, blocks(j.k, j.part), blocks(j.C.Rows, j.rows)
 	wave := min(parts, max(tasksEach*j.workers, deepMemory/(m*n)))
 	memory := j.nest.Borrow(wave * m * n)
 	for p0 := 0; p0 < parts; p0 += wave {
 		p1 := min(p0+wave, parts)
 		j.each(j.workers, (p1-p0)*strips, func(i int) {
-			p, i0 := p0+i/strips, i%strips*width
-			i1 := min(i0+width, m)
+			p, i0 := p0+i/strips, i%strips*j.rows
+			i1 := min(i0+j.rows, m)
 			to := blas.Matrix{Rows: i1 - i0, Cols: n, Stride: n, Data: (*memory)[((p-p0)*m+i0)*n:]}
 			if p == 0 {
 				to = j.C.View(i0, i1, 0, n)
 			}
-			j.strip(to, i0, p*depth, (p+1)*depth)
+			j.strip(to, i0, p*j.part, (p+1)*j.part)
 		})
 		j.nest.Each(float64(p1-p0)*float64(m*n), m, func(i int) {
 			for p := max(1, p0); p < p1; p++ {

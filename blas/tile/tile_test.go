@@ -123,7 +123,7 @@ func (n *Nest) force(p Product, direct bool) {
 	j.Product, j.k = p, k
 	j.plan()
 	j.workers = n.workers
-	if j.across() {
+	if j.inStrips() {
 		j.strips()
 	} else if direct && j.unpacked() {
 		j.direct()
@@ -228,6 +228,7 @@ func TestAllocations(t *testing.T) {
 		n.Multiply(Product{Alpha: 1, A: Operand{Matrix: x}, B: Operand{Matrix: x}, C: c})
 		n.Multiply(Product{Alpha: 1, A: Operand{Matrix: x}, B: Operand{Matrix: x, Trans: true}, C: c,
 			Lower: true})
+		n.Multiply(Product{Alpha: 1, A: Operand{Matrix: x, Trans: true}, B: Operand{Matrix: x}, C: c})
 	})
 	if allocs >= 1 && !racetest.Enabled { // the race detector empties pools at random
 		t.Errorf("%v allocations for two small products: want none", allocs)
