@@ -118,8 +118,8 @@ const (
 	stripColumns = 16 // rows of a part for each column of C, at least
 )
 
-// inStrips reports whether A is transposed and read in strips: if C has few columns, which are whole
-// vectors.
+// inStrips reports whether A is transposed and read in strips: if C has few columns, which are
+// whole vectors.
 func (j *job) inStrips() bool {
 	few := j.C.Cols <= tallPanels*j.t.NR && j.C.Cols%j.t.Lanes == 0
 	return few && j.A.Trans && !j.A.Symmetric && !j.Lower && j.k > 0
