@@ -381,8 +381,9 @@ func TestCurves(t *testing.T) {
 		}
 	}
 	page, err := c.Markdown()
-	if err != nil || !strings.Contains(page, "5000 links") || !strings.Contains(page, "30 % wrong") {
-		t.Errorf("the page lacks columns, error %v", err)
+	if err != nil || !strings.Contains(page, "5000 links") || !strings.Contains(page, "30 % wrong") ||
+		!strings.Contains(page, "links and k-means are those of [cross]") || strings.Contains(page, "Links: ") {
+		t.Errorf("the page lacks columns, or repeats the set-up of cross, error %v", err)
 	}
 	panels, err := c.Panels()
 	if err != nil || len(panels) != 4 {

@@ -24,8 +24,8 @@ func (c *Cross) Markdown() (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Cross table: all systems on %d data sets\n\n", len(c.Results))
-	fmt.Fprintf(&b, "Means over the sets, each the mean of %d repetitions; in brackets the %.0f %% "+
-		"interval over draws of rows and links.\n\n", c.Results[0].Repetitions, 100*level)
+	fmt.Fprintf(&b, "Means over the sets, each the mean of %d repetitions.\n\n",
+		c.Results[0].Repetitions)
 	c.overview(&b, summaries)
 	c.quality(&b, summaries, "balanced Rand", trainingRand, heldOutRand)
 	c.quality(&b, summaries, "5-NN accuracy", trainingNeighbors, heldOutNeighbors)
@@ -58,9 +58,10 @@ func (c *Cross) overview(b *strings.Builder, summaries []Summary) {
 		}
 		b.WriteByte('\n')
 	}
-	b.WriteString("\nTimes are medians over the sets, on one thread. The CSV also compares each system with raw " +
-		"points: intervals, the number of sets where it is ahead, and p of Wilcoxon's test of the means over " +
-		"the sets, two-sided and not corrected for the number of systems.\n\n")
+	fmt.Fprintf(b, "\nEvery method runs with its defaults, which the CSV lists, on one thread; times are medians. "+
+		"The CSV also compares each system with raw points: %.0f %% intervals over draws of rows and links, "+
+		"the number of sets where it is ahead, and Wilcoxon's p over the sets, two-sided and not corrected for "+
+		"the number of systems.\n\n", 100*level)
 }
 
 // quality writes a measure with its intervals and compares it with that of raw points.
@@ -197,13 +198,11 @@ func provenance(b *strings.Builder, command string, results []*paper.Result, mis
 	build paper.Build, seconds float64) {
 	b.WriteString("## Set-up\n\n")
 	lines := results[0].Table.Setup
-	common := func(line string) bool {
-		return strings.HasPrefix(line, "Rows: at most ") ||
-			strings.HasPrefix(line, "Features: with fewer ") || strings.HasPrefix(line, "k-means runs ")
-	}
-	if command != "cross" && slices.ContainsFunc(lines, common) {
-		lines = slices.DeleteFunc(slices.Clone(lines), common)
-		b.WriteString("- Rows, features and k-means are those of [cross](cross.md).\n")
+	common := setup(nil, Links{})
+	common = common[:len(common)-1] // without the line about defaults
+	if command != "cross" && slices.Contains(lines, common[0]) {
+		lines = slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return slices.Contains(common, l) })
+		b.WriteString("- Rows, features, links and k-means are those of [cross](cross.md).\n")
 	}
 	for _, line := range lines {
 		fmt.Fprintf(b, "- %s\n", line)

@@ -16,7 +16,7 @@ import (
 // CSV file that the page links to by name. The file has every number of the page, and what nobody
 // reads in a page: tables by data set, the numbers behind claims and comparisons, the whole set-up,
 // what was tried, the defaults of methods, the command and the build. A page whose numbers do not
-// fit into one table keeps a summary, and the first sentences of the set-up.
+// fit into one table keeps a summary, and of the set-up the data, the measure and the links.
 //
 // Each line of the file is about one cell: its table, row and column, the value, what follows ±
 // (the page says whether it is a standard deviation), the ends of an interval in brackets, the
@@ -108,7 +108,7 @@ type splitter struct {
 	listing bool     // lines are defaults of methods
 	kept    bool     // a table stayed on the page
 	stated  bool     // a section says what the table has
-	setup   int      // words of the set-up on the page
+	setup   bool     // an item of the set-up was read
 }
 
 const (
@@ -121,7 +121,7 @@ const (
 )
 
 var (
-	kept     = regexp.MustCompile(`^(Measure|Links)`)
+	kept     = regexp.MustCompile(`^(Measure|Links|Scores)`)
 	alike    = regexp.MustCompile(`, training$|^(adjusted Rand|NMI|AUC),`)
 	ofTime   = regexp.MustCompile(`seconds$|speedup`) // says little: papers have old machines
 	parts    = regexp.MustCompile(`[a-z -]*[a-z](?: / [a-z -]*[a-z])+`)
@@ -152,10 +152,8 @@ func (s *splitter) text(line string) {
 	switch {
 	case line == defaultsLine:
 		s.listing = true
-		line = strings.TrimSuffix(line, ":") + "."
+		return
 	case s.listing && match != nil:
-		last := &s.out[len(s.out)-1]
-		*last = strings.Replace(*last, "thread.", "thread; the CSV lists them.", 1)
 		for setting := range strings.SplitSeq(match[2], ", ") {
 			name, set, _ := strings.Cut(setting, " ")
 			s.add("defaults", match[1], name, set)
@@ -183,18 +181,17 @@ func (s *splitter) text(line string) {
 	s.out = append(s.out, line)
 }
 
-// brief puts the first sentence of an item of the set-up on the page while there is room, and that
-// about the measure and the links.
+// brief puts the first sentence of an item of the set-up on the page if it is about the measure or
+// the links, or the first item and short.
 func (s *splitter) brief(item string) {
-	const room, longest = 15, 60 // words
+	const longest = 35 // words
 	if at := sentence.FindStringIndex(item); at != nil {
 		item = item[:at[0]+1]
 	}
-	length := len(strings.Fields(item))
-	if length < longest && s.setup < room || kept.MatchString(item) {
-		s.setup += length
+	if !s.setup && len(strings.Fields(item)) < longest || kept.MatchString(item) {
 		s.out = append(s.out, "- "+item)
 	}
+	s.setup = true
 }
 
 // bySet reports whether the section goes to the file: by data set, or about training rows.

@@ -225,11 +225,12 @@ func (r *Result) summary(b *strings.Builder) {
 	if r.Table.Quartiles {
 		what = "Medians [lower quartile, upper quartile]"
 	}
-	fmt.Fprintf(b, "%s over %d repetitions.", what, r.Repetitions)
-	if wanted := r.Table.wanted(); wanted != "" {
-		b.WriteString(" " + escape(wanted))
+	if r.Repetitions > 1 {
+		what = fmt.Sprintf("%s over %d repetitions. ", what, r.Repetitions)
+	} else {
+		what = ""
 	}
-	b.WriteString("\n\n")
+	b.WriteString(strings.TrimSpace(what+escape(r.Table.wanted())) + "\n\n")
 }
 
 func notes(b *strings.Builder, title string, lines []string) {
