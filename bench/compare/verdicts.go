@@ -253,8 +253,8 @@ func (v *Verdicts) Markdown() string {
 			c.large,
 			c.found)
 	}
-	b.WriteString("\n## Without signal\n\nThe same rows with permuted labels, and rows of noise: there is " +
-		"nothing to find, and each claim is false.\n\n")
+	b.WriteString("\n## Without signal\n\nThe same rows with permuted labels, and rows of noise: each claim is " +
+		"false.\n\n")
 	b.WriteString("| system | verdicts | better | worse | mean gain |\n| --- |" + strings.Repeat(" ---: |",
 		4) + "\n")
 	for i, name := range v.Systems {

@@ -77,8 +77,7 @@ func yeung1() Table {
 				"direction with more than 1e-6 of the largest eigenvalue; %d neighbors, 3 iterations.",
 				yeungNeighbors),
 			"RCA: whitening by the covariance within the chunklets of the pairs.",
-			"Measure: J = mean distance between points of different classes / mean distance between points " +
-				"of one class, over all pairs of points, distances not squared.",
+			"Measure: J as in yeung-2.",
 		},
 		Differences: []string{
 			yeungOpen(),

@@ -30,8 +30,7 @@ func yeungFigure3() Table {
 				"class, drawn again in every repetition. The landmarks are %d, or the points of the pairs "+
 				"if these are more.",
 				yeungRealLandmarks),
-			"Measure: J = mean distance between points of different classes / mean distance between points " +
-				"of one class, over all pairs of points, distances not squared.",
+			"Measure: J as in yeung-2.",
 		},
 		Differences: []string{
 			yeungOpen(),

@@ -92,10 +92,10 @@ def report(results: dict[str, dict[str, str]]) -> str:
 PAGE = """# metric-learn's own tests
 
 `make test-metric-learn METRIC_LEARN=CHECKOUT` runs the tests of a checkout of metric-learn (0.7,
-commit dc7e449) against [mustlink.compat.metric_learn](../metric-learn.md),
-whose modules take the place of theirs, and writes this page. The tests are unchanged, but for the
-module `sklearn_shims` and the name of a private function, which raises. Skipped tests need the
-package skggm. [reasons.py](../../cmd/libmustlink/python/suite/reasons.py) explains every failure.
+commit dc7e449) against [mustlink.compat.metric_learn](../metric-learn.md), whose modules take the
+place of theirs. The tests are unchanged, but for the module `sklearn_shims` and the name of a
+private function, which raises. Skipped tests need the package skggm, and
+[reasons.py](../../cmd/libmustlink/python/suite/reasons.py) explains every failure.
 """
 
 if __name__ == "__main__":
