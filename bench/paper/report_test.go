@@ -102,6 +102,10 @@ func TestMarkdownFigures(t *testing.T) {
 	if strings.Contains(page, "NaN") {
 		t.Error("page shows a NaN")
 	}
+	r.Repetitions = 1
+	if page := r.Markdown(); strings.Contains(page, "deviations over") {
+		t.Errorf("page of one repetition has standard deviations:\n%s", page)
+	}
 }
 
 func TestJSON(t *testing.T) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # The classes of reasons, in the order of the table.
 CLASSES = {
-    "private": "the test calls a private function of metric-learn, such as a gradient or a generator of bases, and mustlink computes these in its library",
+    "private": "the test calls a private function of metric-learn, such as a gradient, which mustlink has in its library",
     "solver": "the test expects messages of scikit-learn's graphical lasso, or the lines that metric-learn's own loop prints",
     "optimum": "the test expects numbers of metric-learn's solver, or a measure that is not the objective of the method",
     "formula": "metric-learn departs from the formula of the paper, and mustlink does not",
