@@ -114,6 +114,7 @@ lint: vet fresh ## gofmt, vet (three builds), generated files, staticcheck, word
 	@$(call tool,words)
 	$(TOOLBIN)/words
 	$(TOOLBIN)/words -code
+	@$(TOOLBIN)/words -count
 	@.ci/lines
 
 fuzz: ## run every fuzz target for FUZZTIME (20s), FUZZJOBS (1) at a time, each with FUZZPARALLEL workers

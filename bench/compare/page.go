@@ -201,7 +201,9 @@ func provenance(b *strings.Builder, command string, results []*paper.Result, mis
 	common := setup(nil, Links{})
 	common = common[:len(common)-1] // without the line about defaults
 	if command != "cross" && slices.Contains(lines, common[0]) {
-		lines = slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return slices.Contains(common, l) })
+		lines = slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+			return slices.Contains(common, line)
+		})
 		b.WriteString("- Rows, features, links and k-means are those of [cross](cross.md).\n")
 	}
 	for _, line := range lines {

@@ -103,8 +103,8 @@ func TestMarkdownFigures(t *testing.T) {
 		t.Error("page shows a NaN")
 	}
 	r.Repetitions = 1
-	if page := r.Markdown(); strings.Contains(page, "deviations over") {
-		t.Errorf("page of one repetition has standard deviations:\n%s", page)
+	if page := r.Markdown(); strings.Contains(page, "1 repetitions") {
+		t.Errorf("page of one repetition speaks of several:\n%s", page)
 	}
 }
 

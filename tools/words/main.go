@@ -6,6 +6,7 @@
 //	words -code        the Go files of the module instead: comments, strings and declared names
 //	words -sentences FILE...
 //	                   the number of sentences of each page, and how many words they have
+//	words -count       how many words the pages have: by hand, generated, results
 //
 // A finding is one line: file, line number, the word, and the better word. The exit code is 1 when
 // there are findings. rules.txt has the words, allowed.txt the phrases that may hold them.
@@ -28,8 +29,14 @@ import (
 func main() {
 	code := flag.Bool("code", false, "look at Go files instead of pages and help topics")
 	sentences := flag.Bool("sentences", false, "count the words of sentences in the pages given")
+	count := flag.Bool("count", false, "count the words of all pages")
 	flag.Parse()
-	err := run(os.Stdout, ".", flag.Args(), *code, *sentences)
+	var err error
+	if *count {
+		err = amounts(os.Stdout, ".")
+	} else {
+		err = run(os.Stdout, ".", flag.Args(), *code, *sentences)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "words:", err)
 		os.Exit(1)

@@ -185,3 +185,30 @@ func TestRun(t *testing.T) {
 		t.Error("a file that is not there is no error")
 	}
 }
+
+// TestAmounts: pages are counted in their groups, without code, comments, bars, rules and numbers.
+func TestAmounts(t *testing.T) {
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "docs/results"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	const page = "# One two\n\nThree `four` 5 1.2.\n<!-- values\n.5 no words\n-->\n\n" +
+		"| five | 6 |\n| --- | ---: |\n\n```sh\nno code\n```\n"
+	for name, content := range map[string]string{"README.md": page, "docs/cli.md": "One 2.", "docs/parameters.md": "",
+		"docs/bench-cli.md": "Two\n", "docs/results/a.md": "One.", "docs/results/b.md": "- Two 3"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	const want = "words of pages by hand 5 (wc -w 27), generated 2 (3), results 2 (4)\n"
+	if err := amounts(&out, root); err != nil || out.String() != want {
+		t.Errorf("%q, error %v; want %q", out.String(), err, want)
+	}
+	if err := os.Remove(filepath.Join(root, "docs/cli.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := amounts(&out, root); err == nil {
+		t.Error("a generated page that is not there is no error")
+	}
+}
