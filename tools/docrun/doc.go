@@ -18,7 +18,8 @@
 //   - python: the blocks of a page are one program, run if MUSTLINK_LIBRARY names the library, with
 //     $PYTHON or python3 and the package in PYTHONPATH.
 //
-// Blocks in other languages are not run; a line at the end counts the blocks by language. All
+// Blocks in other languages are not run. A line at the end counts the blocks of each language that
+// were run, and those that were not by the reason. All
 // blocks of a page run in one scratch folder, one after the other, with the folder -bin in front of
 // PATH.
 //
@@ -32,6 +33,7 @@
 //	<!-- run: code 2 -->                 its last command ends with that exit code
 //	<!-- run: data NAME [as NAME], … --> it requires files of the folder MUSTLINK_DATA; else skipped
 //	<!-- run: from FILE -->              FILE contains the lines of the snippet, in this order
+//	<!-- run: after FILE -->             the Python of FILE runs first, and gives the block its names
 //
 // Links of a page to files and headings must lead to existing ones.
 //

@@ -146,13 +146,39 @@ func TestBrokenLinks(t *testing.T) {
 	}
 }
 
-// TestCounts: blocks are counted by language, those that are not run apart.
+// TestAfter: a Python block runs after the file that gives it its names.
+func TestAfter(t *testing.T) {
+	t.Setenv("PYTHON", "bash") // which is also asked with -c
+	t.Setenv("MUSTLINK_LIBRARY", "some")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "names.py"), []byte("x=3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for file, ok := range map[string]bool{"names.py": true, "none.py": false} {
+		r := runner{module: dir, scratch: dir, counts: counts{}}
+		b := block{language: "python", text: []string{"test $x = 3"}, mark: mark{after: file}}
+		err := r.run(t.Context(), &b)
+		if (err == nil) != ok || len(r.faults) > 0 {
+			t.Errorf("%s: error %v, faults %v", file, err, r.faults)
+		}
+	}
+}
+
+// TestCounts: blocks are counted by language, those that are not run apart, with the reason.
 func TestCounts(t *testing.T) {
 	c := counts{}
-	c.add("sh", true)
-	c.add("python", false)
-	c.add("sh", false)
-	if got, want := c.String(), "python 0 run, 1 not; sh 1 run, 1 not"; got != want {
-		t.Errorf("%q: want %q", got, want)
+	r := runner{counts: c}
+	t.Setenv("MUSTLINK_LIBRARY", "")
+	for _, b := range []block{{language: "sh", mark: mark{skip: "long"}},
+		{language: "sh", mark: mark{data: []dataFile{{"a.csv", "a.csv"}}}}, {language: "sh", text: []string{":"}},
+		{language: "c"}, {language: "text"}, {language: "python"}, {language: "python"}} {
+		if err := r.run(t.Context(), &b); err != nil {
+			t.Error(err)
+		}
+	}
+	const want = "c 0 run, 1 skipped: not run here; python 0 run, 2 skipped: no MUSTLINK_LIBRARY; " +
+		"sh 1 run, 1 skipped: marked so, 1 skipped: no MUSTLINK_DATA"
+	if got := c.String(); got != want || len(r.faults) > 0 {
+		t.Errorf("%q, faults %v; want %q", got, r.faults, want)
 	}
 }

@@ -17,10 +17,11 @@ type block struct {
 
 // mark is the content of the comment above a block.
 type mark struct {
-	skip string     // why it is not run
-	code int        // exit code of its last command
-	data []dataFile // files that it requires
-	from string     // the file that contains the lines of a snippet
+	skip  string     // why it is not run
+	code  int        // exit code of its last command
+	data  []dataFile // files that it requires
+	from  string     // the file that contains the lines of a snippet
+	after string     // the Python file that runs before it
 }
 
 type dataFile struct{ name, as string }
@@ -102,8 +103,10 @@ func parseMark(line string, above *mark) (*mark, error) {
 		}
 	case "from":
 		m.from = rest
+	case "after":
+		m.after = rest
 	default:
-		return nil, fmt.Errorf("run: %q: want skip, code, data or from", word)
+		return nil, fmt.Errorf("run: %q: want skip, code, data, from or after", word)
 	}
 	return m, nil
 }

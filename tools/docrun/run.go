@@ -34,26 +34,45 @@ type runner struct {
 	replacements []replacement
 }
 
-// counts counts the blocks that were run and those that were not, by their language.
-type counts map[string][2]int
+// counts counts blocks by their language and the reason why they were not run, "" for those that
+// were.
+type counts map[string]map[string]int
 
-func (c counts) add(language string, ran bool) {
-	n := c[language]
-	if ran {
-		n[0]++
-	} else {
-		n[1]++
+func (c counts) add(language, reason string) {
+	if c[language] == nil {
+		c[language] = map[string]int{}
 	}
-	c[language] = n
+	c[language][reason]++
 }
 
-// String returns the counts, the languages in order.
+// String returns the counts, languages and reasons in order.
 func (c counts) String() string {
 	var parts []string
 	for _, language := range slices.Sorted(maps.Keys(c)) {
-		parts = append(parts, fmt.Sprintf("%s %d run, %d not", language, c[language][0], c[language][1]))
+		part := fmt.Sprintf("%s %d run", language, c[language][""])
+		for _, reason := range slices.Sorted(maps.Keys(c[language])) {
+			if reason != "" {
+				part += fmt.Sprintf(", %d skipped: %s", c[language][reason], reason)
+			}
+		}
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// reason says why a block is not run, "" if it is.
+func (r *runner) reason(b *block) string {
+	switch {
+	case slices.Contains([]string{"c", "javascript", "sql"}, b.language):
+		return "not run here"
+	case b.mark.skip != "":
+		return "marked so"
+	case len(b.mark.data) > 0 && r.data == "":
+		return "no MUSTLINK_DATA"
+	case b.language == "python" && os.Getenv("MUSTLINK_LIBRARY") == "":
+		return "no MUSTLINK_LIBRARY"
+	}
+	return ""
 }
 
 // replacement replaces shown lines of a page with printed text.
@@ -69,17 +88,13 @@ func (r *runner) fault(line int, format string, args ...any) {
 // run runs a block if it knows its language.
 func (r *runner) run(ctx context.Context, b *block) error {
 	switch b.language {
-	case "console", "sh", "go", "python":
-	case "c", "javascript", "sql":
-		r.counts.add(b.language, false)
-		return nil
+	case "console", "sh", "go", "python", "c", "javascript", "sql":
 	default:
 		return nil
 	}
-	skip := b.mark.skip != "" || len(b.mark.data) > 0 && r.data == "" ||
-		b.language == "python" && os.Getenv("MUSTLINK_LIBRARY") == ""
-	r.counts.add(b.language, !skip)
-	if skip {
+	reason := r.reason(b)
+	r.counts.add(b.language, reason)
+	if reason != "" {
 		r.skipped++
 		return nil
 	}
@@ -91,6 +106,13 @@ func (r *runner) run(ctx context.Context, b *block) error {
 	case b.language == "console":
 		return r.console(ctx, b)
 	case b.language == "python": // the blocks of a page are one program
+		if b.mark.after != "" {
+			before, err := os.ReadFile(filepath.Join(r.module, filepath.FromSlash(b.mark.after)))
+			if err != nil {
+				return err
+			}
+			r.python += string(before)
+		}
 		r.python += strings.Join(b.text, "\n") + "\n"
 		python := cmp.Or(os.Getenv("PYTHON"), "python3")
 		printed, code, err := r.execute(ctx, r.scratch, python, "-c", r.python)
