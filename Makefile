@@ -378,9 +378,10 @@ demo: ## learn a metric from pairs and see clustering improve (Go only, no C lib
 	$(BIN)/mustlink demo xor spiral --repetitions 1 -o $(BIN)/demo
 
 PAGES = README.md CONTRIBUTING.md $(wildcard docs/*.md docs/methods/*.md)
-DOCRUN = CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/docs/mustlink ./cmd/mustlink && $(call tool,docrun) && $(TOOLBIN)/docrun -bin $(BIN)/docs
+DOCRUN = CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/docs/mustlink ./cmd/mustlink && $(call tool,docrun) && \
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(CURDIR)/$(LIBRARY_SOURCE)/python PYTHON=$(PYTHON) $(TOOLBIN)/docrun -bin $(BIN)/docs
 
-docs-test: ## run the commands and programs in README and docs, and compare their output with the pages
+docs-test: ## run the commands and programs in README and docs (Python with MUSTLINK_LIBRARY), and compare their output
 	@$(DOCRUN) $(PAGES)
 
 docs-update: ## replace shown output that differs in README and docs; read the difference before you commit
