@@ -169,9 +169,12 @@ func TestCounts(t *testing.T) {
 	c := counts{}
 	r := runner{counts: c}
 	t.Setenv("MUSTLINK_LIBRARY", "")
-	for _, b := range []block{{language: "sh", text: []string{":"}}, {language: "sh", mark: mark{skip: "long"}},
-		{language: "sh", mark: mark{data: []dataFile{{"a.csv", "a.csv"}}}}, {language: "c"}, {language: "text"},
-		{language: "python"}, {language: "python"}} {
+	for _, b := range []block{
+		{language: "sh", text: []string{":"}},
+		{language: "sh", mark: mark{skip: "long"}},
+		{language: "sh", mark: mark{data: []dataFile{{"a.csv", "a.csv"}}}},
+		{language: "c"}, {language: "text"}, {language: "python"}, {language: "python"},
+	} {
 		if err := r.run(t.Context(), &b); err != nil {
 			t.Error(err)
 		}
