@@ -127,12 +127,11 @@ func sections() []section {
 			"Lines *in part* are about a part or another version of the data, and lines *none* have no " +
 				"counterpart here.", "better", "worse"},
 		{Rival, "Quality of rivals and baselines",
-			"A rival above its printed value can be the reason why an order of methods fails.", "above",
-			"below"},
+			"A rival above its printed value can be why an order of methods fails.", "above", "below"},
 		{Mark, "Stars, signs and counts", "Stars mark the significantly best system, signs significant " +
 			"differences.", "better", "worse"},
-		{Time, "Times", "The papers' hardware and programs are of 2011 and before, so *faster* says little " +
-			"about the methods. A larger speedup over a rival counts as faster.", "faster", "slower"},
+		{Time, "Times", "The papers' hardware and programs are of 2011 and before, so *faster* (or a larger " +
+			"speedup over a rival) says little about the methods.", "faster", "slower"},
 	}
 }
 
