@@ -187,8 +187,8 @@ func claimed(b *strings.Builder, entries []Entry, results string) {
 	}
 	b.WriteString("## What the papers say\n\n")
 	fold(b, "", fmt.Sprintf(
-		"Of the claims about the order of methods %d are reproduced, %d are mixed and %d, those of the "+
-			"table, are not. Lines that begin with *the same* repeat a claim under other choices of ours "+
+		"Of the claims about the order of methods %d are reproduced, %d are mixed and %d are not; the "+
+			"table has the last. Lines that begin with *the same* repeat a claim under other choices of ours "+
 			"and do not count.", n[Reproduced], n[Mixed], n[Worse]))
 	b.WriteString("\n| page | claim that is not reproduced | here | where | tried |\n" +
 		"| --- | --- | --- | --- | --- |\n" + failing.String())
