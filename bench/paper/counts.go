@@ -100,19 +100,17 @@ func counts(b *strings.Builder, entries []Entry, numbers *printed.Numbers, resul
 func summary(b *strings.Builder, entries []Entry, all int) {
 	own, rival := Count(entries, Own), Count(entries, Rival)
 	share := 100 * float64(own.Reproduced) / max(1, float64(own.Compared()))
-	fold(b, "", fmt.Sprintf("The five papers print %d numbers. What matters most is the quality of each "+
-		"paper's own method on the paper's own data, and of %d such numbers "+
-		"**%d (%.0f %%) are reproduced, %d are better and %d are worse**. Of the %d numbers of rivals and "+
-		"baselines on the same data %d are reproduced; of the other %d, %d are not because our version of the "+
-		"rival is better than the paper prints. Times, sizes, stars and counts, and numbers on a part or "+
-		"another version of the data are in no share.",
+	fold(b, "", fmt.Sprintf("The five papers print %d numbers. Of the %d that are the quality of a paper's "+
+		"own method on its own data, **%d (%.0f %%) are reproduced, %d are better and %d are worse**. Of the "+
+		"%d of rivals and baselines on the same data %d are reproduced; of the other %d, %d are not because "+
+		"our version of the rival is better than the paper prints. These shares leave out times, sizes, stars "+
+		"and counts, and numbers on a part or another version of the data.",
 		all, own.Compared(), own.Reproduced, share, own.Better, own.Worse,
 		rival.Compared(), rival.Reproduced, rival.Compared()-rival.Reproduced, rival.Better))
 	b.WriteByte('\n')
 	fold(b, "", "*Reproduced* means at most one standard deviation away (the root of the mean of the printed "+
-		"variance and ours over the repetitions, or the one that there is), or 1 %; *better* and *worse* mean "+
-		"farther, on that side. What a paper leaves open has one rule in all its tables, which their pages "+
-		"state.")
+		"variance and ours, or the one that there is), or 1 %; *better* and *worse* mean farther, on that side. "+
+		"The pages state what a paper leaves open.")
 	b.WriteByte('\n')
 }
 
@@ -129,12 +127,11 @@ func sections() []section {
 			"Lines *in part* are about a part or another version of the data, and lines *none* have no " +
 				"counterpart here.", "better", "worse"},
 		{Rival, "Quality of rivals and baselines",
-			"A rival above its printed value can be the reason why an order of methods fails.", "above",
-			"below"},
-		{Mark, "Stars, signs and counts", "Stars for the significantly best system, signs of significant " +
-			"differences, numbers of data sets and of iterations.", "better", "worse"},
-		{Time, "Times", "The papers' hardware and programs are of 2011 and before, so *faster* says little " +
-			"about the methods. A larger speedup over a rival counts as faster.", "faster", "slower"},
+			"A rival above its printed value can be why an order of methods fails.", "above", "below"},
+		{Mark, "Stars, signs and counts", "Stars mark the significantly best system, signs significant " +
+			"differences.", "better", "worse"},
+		{Time, "Times", "The papers' hardware and programs are of 2011 and before, so *faster* (or a larger " +
+			"speedup over a rival) says little about the methods.", "faster", "slower"},
 	}
 }
 
@@ -190,9 +187,9 @@ func claimed(b *strings.Builder, entries []Entry, results string) {
 	}
 	b.WriteString("## What the papers say\n\n")
 	fold(b, "", fmt.Sprintf(
-		"Of the claims of the texts about the order of methods %d are reproduced, %d are mixed and %d are "+
-			"not; the table has the last. Lines that begin with *the same* repeat a claim under other "+
-			"choices of ours and do not count. The pages have the numbers.", n[Reproduced], n[Mixed], n[Worse]))
+		"Of the claims about the order of methods %d are reproduced, %d are mixed and %d are not; the "+
+			"table has the last. Lines that begin with *the same* repeat a claim under other choices of ours "+
+			"and do not count.", n[Reproduced], n[Mixed], n[Worse]))
 	b.WriteString("\n| page | claim that is not reproduced | here | where | tried |\n" +
 		"| --- | --- | --- | --- | --- |\n" + failing.String())
 	b.WriteString("\n| page | claim that is reproduced |\n| --- | --- |\n" + rows.String() + "\n")
@@ -201,9 +198,8 @@ func claimed(b *strings.Builder, entries []Entry, results string) {
 // worse writes a line for each number of an own method, and each mark, that is worse than printed.
 func worse(b *strings.Builder, entries []Entry, results string) {
 	b.WriteString("## Numbers that are worse\n\n")
-	fold(b, "", "One line for each number of an own method, and for each star, sign or count, that is worse "+
-		"than printed, with what was tried; in brackets where the data are not the paper's. The pages have "+
-		"all that was tried.")
+	fold(b, "", "Each number of an own method, star, sign or count that is worse than printed, with what was "+
+		"tried; in brackets where the data are not the paper's.")
 	b.WriteString("\n| page | number | here | printed | in s.d. | tried |\n" +
 		"| --- | --- | ---: | ---: | ---: | --- |\n")
 	last := ""

@@ -75,11 +75,10 @@ func Reproduction(entries []Entry, numbers *printed.Numbers, results, command st
 // orders writes how the methods of the papers compare with others.
 func orders(b *strings.Builder, entries []Entry, results string) {
 	b.WriteString("## Orders\n\n")
-	fold(b, "", "The table compares the paper's own method with each system of its table, over the table's "+
-		"columns. *Ahead* counts the columns where its mean is at least as good, and *certainly* those with a "+
-		"difference by a paired Wilcoxon test over the repetitions, 0.05 (by Student's paired test in "+
-		"brackets). *Reproduced* means ahead on half of the columns or more, certainly behind on none. "+
-		"*Mixed* means ahead on more than it is certainly behind.")
+	fold(b, "", "The own method against each system of its table. *Ahead* counts the columns where its mean is "+
+		"at least as good, and *certainly* those with a difference by a paired Wilcoxon test over the "+
+		"repetitions, 0.05 (by Student's paired test in brackets). *Reproduced* means ahead on half of the "+
+		"columns or more, certainly behind on none, and *mixed* ahead on more than it is certainly behind.")
 	b.WriteByte('\n')
 	b.WriteString("| table | own method | against | ahead | certainly | certainly behind | verdict |\n| " +
 		"--- | --- | --- | ---: | ---: | ---: | --- |\n")
