@@ -27,7 +27,7 @@ func newBenchCosts(a *app) *cobra.Command {
 		Use:   "costs",
 		Short: "measure the costs of a job's parts, and estimate those of larger jobs",
 		Long: `Measure the bytes per second of reading and writing .npy, the multiply-adds per second of a kernel model, and the fixed cost of an
-element. From these print, as Markdown, what the formulas of docs/scale-out.md give for more rows and machines.
+element. From these print, as Markdown, what the formulas of docs/results/scale-out.md give for more rows and machines.
 The result is arithmetic: it ignores a network that machines share.`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {

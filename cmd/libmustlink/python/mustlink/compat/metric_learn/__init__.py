@@ -1,7 +1,7 @@
 """The estimators of metric-learn 0.7 by name and arguments, computed by mustlink.
 
 ``import mustlink.compat.metric_learn as metric_learn`` is the only change of a program. Problems
-are the same; the solvers are mustlink's. docs/bindings.md lists what differs. It needs
+are the same; the solvers are mustlink's. docs/metric-learn.md lists what differs. It needs
 scikit-learn.
 """
 
