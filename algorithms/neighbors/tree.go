@@ -1,6 +1,7 @@
 package neighbors
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -131,15 +132,7 @@ func principal(eng *engine.Engine, x blas.Matrix,
 		}
 	}
 	columns = points.UpTo(x.Cols)
-	slices.SortStableFunc(columns, func(a, b int) int {
-		switch {
-		case variance[a] > variance[b]:
-			return -1
-		case variance[a] < variance[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(columns, func(a, b int) int { return cmp.Compare(variance[b], variance[a]) })
 	columns = columns[:min(len(columns), mostColumns)]
 	if len(columns) == 0 || !(variance[columns[0]] > 0) {
 		return blas.NewMatrix(0, len(columns)), columns, nil
@@ -226,11 +219,8 @@ func widest(y blas.Matrix, rows []int32) int {
 func (t *tree) place(ctx context.Context, eng *engine.Engine, x blas.Matrix, mean []float64,
 	y blas.Matrix) (err error) {
 	t.y = eng.NewMatrix(t.n, y.Cols)
-	if err := eng.For(ctx, t.n, forBlock, func(lo, hi int) error {
-		for at := lo; at < hi; at++ {
-			copy(t.y.Row(at), y.Row(int(t.order[at])))
-		}
-		return nil
+	if err := eng.Each(ctx, t.n, forBlock, func(at int) {
+		copy(t.y.Row(at), y.Row(int(t.order[at])))
 	}); err != nil {
 		return err
 	}
@@ -267,24 +257,21 @@ func (t *tree) panels(ctx context.Context, eng *engine.Engine, rows blas.Matrix,
 	p.data = make([]float64, t.parts*p.depth*p.width)
 	eps := 16 * float64(d+16) * 0x1p-53
 	longest := make([]float64, t.parts)
-	err := eng.For(ctx, t.parts, 16, func(first, last int) error {
-		for k := first; k < last; k++ {
-			lo, hi := t.partBounds(k)
-			for r := range p.width {
-				column, step := p.column(p.of(k), r)
-				square := math.Inf(1)
-				if lo+r < hi {
-					square = 0
-					for c, v := range rows.Row(int(t.order[lo+r])) {
-						column[c*step] = v - mean[c]
-						square += (v - mean[c]) * (v - mean[c])
-					}
-					longest[k] = max(longest[k], square)
+	err := eng.Each(ctx, t.parts, 16, func(k int) {
+		lo, hi := t.partBounds(k)
+		for r := range p.width {
+			column, step := p.column(p.of(k), r)
+			square := math.Inf(1)
+			if lo+r < hi {
+				square = 0
+				for c, v := range rows.Row(int(t.order[lo+r])) {
+					column[c*step] = v - mean[c]
+					square += (v - mean[c]) * (v - mean[c])
 				}
-				column[d*step], column[(d+1)*step] = square/2*(1-eps), 1
+				longest[k] = max(longest[k], square)
 			}
+			column[d*step], column[(d+1)*step] = square/2*(1-eps), 1
 		}
-		return nil
 	})
 	p.longest = slices.Max(longest)
 	return p, err
@@ -296,13 +283,10 @@ func (t *tree) panels(ctx context.Context, eng *engine.Engine, rows blas.Matrix,
 func (t *tree) bound(ctx context.Context, eng *engine.Engine, d int) error {
 	m := t.y.Cols
 	t.boxes = make([]float64, (2*t.parts-1)*2*m)
-	err := eng.For(ctx, t.parts, 16, func(first, last int) error {
-		for k := first; k < last; k++ {
-			lo, hi := t.partBounds(k)
-			lower, upper := t.box(t.depth, k)
-			enclose(lower, upper, t.y.View(lo, hi, 0, m))
-		}
-		return nil
+	err := eng.Each(ctx, t.parts, 16, func(k int) {
+		lo, hi := t.partBounds(k)
+		lower, upper := t.box(t.depth, k)
+		enclose(lower, upper, t.y.View(lo, hi, 0, m))
 	})
 	if err != nil {
 		return err

@@ -203,15 +203,12 @@ func (p *program) normal(ctx context.Context) (factor blas.Matrix, theta []float
 	n, k := p.d.Rows, p.d.Cols
 	theta = make([]float64, n)
 	const block = 64
-	err = p.eng.For(ctx, n, block, func(lo, hi int) error {
-		for t := lo; t < hi; t++ {
-			theta[t] = 1 / (p.x[k+n+t]/p.y[k+n+t] + p.x[k+t]/p.y[k+t])
-			root, to := math.Sqrt(theta[t]), p.scaled.Row(t)
-			for i, v := range p.d.Row(t) {
-				to[i] = root * v
-			}
+	err = p.eng.Each(ctx, n, block, func(t int) {
+		theta[t] = 1 / (p.x[k+n+t]/p.y[k+n+t] + p.x[k+t]/p.y[k+t])
+		root, to := math.Sqrt(theta[t]), p.scaled.Row(t)
+		for i, v := range p.d.Row(t) {
+			to[i] = root * v
 		}
-		return nil
 	})
 	if err != nil {
 		return factor, nil, err

@@ -240,15 +240,12 @@ func (s *search) leading(l float64) (w []float64, v blas.Matrix, err error) {
 // shift returns sign (A - l B - at I), in memory that the next call reuses.
 func (s *search) shift(sign, l, at float64) (blas.Matrix, error) {
 	x := s.shifted
-	err := s.eng.For(s.ctx, s.m, 64, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			to, a := x.Row(i), s.a.Row(i)
-			for j, b := range s.b.Row(i) {
-				to[j] = sign * (a[j] - float64(l*b))
-			}
-			to[i] -= sign * at
+	err := s.eng.Each(s.ctx, s.m, 64, func(i int) {
+		to, a := x.Row(i), s.a.Row(i)
+		for j, b := range s.b.Row(i) {
+			to[j] = sign * (a[j] - float64(l*b))
 		}
-		return nil
+		to[i] -= sign * at
 	})
 	return x, err
 }

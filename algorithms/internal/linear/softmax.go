@@ -115,12 +115,7 @@ func (p *SoftmaxProblem) At(a, gradient []float64) (float64, error) {
 		p.squared[i] = t.Dot(y.Row(i), y.Row(i))
 	}
 	gains := make([]float64, n)
-	err := p.eng.For(p.ctx, len(p.parts), 1, func(from, to int) error {
-		for k := from; k < to; k++ {
-			p.add(k, gains)
-		}
-		return nil
-	})
+	err := p.eng.Each(p.ctx, len(p.parts), 1, func(k int) { p.add(k, gains) })
 	if err != nil {
 		return 0, err
 	}
