@@ -1,7 +1,6 @@
 package baseline
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/quickselect"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -130,23 +130,18 @@ func newLMNNProblem(ctx context.Context, eng *engine.Engine, p LMNN, z blas.Matr
 	lists := make([][]int32, z.Rows)
 	t := eng.Backend().Kernels()
 	err := eng.For(ctx, z.Rows, block, func(lo, hi int) error {
-		type neighbor struct {
-			squared float64
-			place   int32
-		}
-		var near []neighbor
+		var near []quickselect.Key
 		for i := lo; i < hi; i++ {
 			near = near[:0]
 			for _, j := range c.Members[c.Of[i]] {
 				if j != i {
-					near = append(near, neighbor{t.SquaredDistance(z.Row(i), z.Row(j)), int32(j)})
+					squared := t.SquaredDistance(z.Row(i), z.Row(j))
+					near = append(near, quickselect.Key{Value: squared, Row: int32(j)})
 				}
 			}
-			slices.SortFunc(near, func(a, b neighbor) int {
-				return cmp.Or(cmp.Compare(a.squared, b.squared), cmp.Compare(a.place, b.place))
-			})
+			slices.SortFunc(near, quickselect.Key.Compare)
 			for _, n := range near[:min(p.Neighbors, len(near))] {
-				lists[i] = append(lists[i], n.place)
+				lists[i] = append(lists[i], n.Row)
 			}
 		}
 		return nil

@@ -1,7 +1,6 @@
 package neighborindex
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -258,28 +257,18 @@ func (s *strip) scan(p *panel, count int, query func(r int) []float64,
 // settleRows is the number of queries that a worker settles at a time.
 const settleRows = 64
 
-// candidate is a row and its squared distance.
-type candidate struct {
-	row     int32
-	squared float64
-}
-
-func (c candidate) compare(d candidate) int {
-	return cmp.Or(cmp.Compare(c.squared, d.squared), cmp.Compare(c.row, d.row))
-}
-
 // settle writes the neighbors of all queries by exact distances.
 func (v *visit) settle(ctx context.Context, queries blas.Matrix, index []int32, dist2 []float64) error {
 	open := make([]bool, len(v.order))
 	err := v.eng.For(ctx, len(v.order), settleRows, func(lo, hi int) error {
-		var near []candidate
+		var near []quickselect.Key
 		for a := lo; a < hi; a++ {
 			i := v.order[a]
 			if near, open[a] = v.candidates(a, near[:0]); open[a] {
 				continue
 			}
 			for r, c := range near[:v.k] {
-				index[i*v.k+r], dist2[i*v.k+r] = c.row, c.squared
+				index[i*v.k+r], dist2[i*v.k+r] = c.Row, c.Value
 			}
 		}
 		return nil
@@ -300,7 +289,7 @@ func (v *visit) settle(ctx context.Context, queries blas.Matrix, index []int32, 
 // exact distances, or more = true if the list may lack some. A row of the k nearest is not farther
 // than the k rows with the smallest rounded distances, so its own rounded distance is at most twice
 // the error above that of the last of them. The factor leaves room for the rounding of limits.
-func (v *visit) candidates(a int, near []candidate) (out []candidate, more bool) {
+func (v *visit) candidates(a int, near []quickselect.Key) (out []quickselect.Key, more bool) {
 	rows, rounded := v.lists.Of(a)
 	last := rounded[v.k-1] + 4*v.slack[a]
 	if !(rounded[len(rounded)-1] > last) {
@@ -308,10 +297,10 @@ func (v *visit) candidates(a int, near []candidate) (out []candidate, more bool)
 	}
 	for r, j := range rows {
 		if rounded[r] <= last {
-			near = append(near, candidate{j, v.exact(a, j)})
+			near = append(near, quickselect.Key{Value: v.exact(a, j), Row: j})
 		}
 	}
-	slices.SortFunc(near, candidate.compare)
+	slices.SortFunc(near, quickselect.Key.Compare)
 	return near, false
 }
 

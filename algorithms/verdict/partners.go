@@ -124,10 +124,10 @@ func newNearest(row int, between Metric, gallery []int, rank int) nearest {
 	}
 	below, equal := 0.0, 0.0
 	for _, k := range keys {
-		switch compare(k.Value, n.farthest) {
-		case -1:
+		switch {
+		case k.Value < n.farthest:
 			below++
-		case 0:
+		case k.Value == n.farthest:
 			equal++
 		}
 	}

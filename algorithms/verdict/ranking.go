@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/quickselect"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
@@ -92,29 +93,24 @@ func (f *Fold) centered(own, reference []float64) Statistic {
 // cannot-links of each end. One sort gives them all; it has at most mostReferences distances, on
 // one core.
 func (f *Fold) references(reference []float64, must, cannot distribution, cannots []int) [][3]float64 {
-	type distance struct {
-		v   float64
-		end int32
-	}
-	sorted, total := make([]distance, len(reference)), 0.0
+	sorted, total := make([]quickselect.Key, len(reference)), 0.0 // distances of ends, as their rows
 	for k, v := range reference {
-		sorted[k] = distance{v, int32(k % len(f.ends))}
-		total += float64(cannots[sorted[k].end])
+		end := k % len(f.ends)
+		sorted[k] = quickselect.Key{Value: v, Row: int32(end)}
+		total += float64(cannots[end])
 	}
-	slices.SortFunc(sorted, func(a, b distance) int {
-		return cmp.Or(compare(a.v, b.v), cmp.Compare(a.end, b.end))
-	})
+	slices.SortFunc(sorted, quickselect.Key.Compare)
 	means, below := make([][3]float64, len(f.ends)), 0.0
 	shorter, longer := must.ascending(), cannot.ascending()
 	for from := 0; from < len(sorted); {
-		to, equal, v := from, 0.0, sorted[from].v
-		for ; to < len(sorted) && sorted[to].v == v; to++ {
-			equal += float64(cannots[sorted[to].end])
+		to, equal, v := from, 0.0, sorted[from].Value
+		for ; to < len(sorted) && sorted[to].Value == v; to++ {
+			equal += float64(cannots[sorted[to].Row])
 		}
 		shares := [3]float64{1 - longer(v), shorter(v), 1 - (below+equal/2)/total}
 		for _, d := range sorted[from:to] {
 			for k, share := range shares {
-				means[d.end][k] += share / float64(len(f.sample))
+				means[d.Row][k] += share / float64(len(f.sample))
 			}
 		}
 		from, below = to, below+equal
@@ -134,8 +130,7 @@ func kind(k, must int) int {
 func (f *Fold) amongStrangers(own, reference []float64) Statistic {
 	s, m := f.newStatistic(), float64(len(own))
 	shorter := func(k, a int) float64 {
-		return (1 - float64(compare(own[k],
-			reference[a*len(f.ends)+f.end[k]]))) / 2
+		return (1 - float64(cmp.Compare(own[k], reference[a*len(f.ends)+f.end[k]]))) / 2
 	}
 	for k := range own {
 		strangers := f.strangers(k)
@@ -219,16 +214,6 @@ func together(of []int, i, j int) float64 {
 type distribution []float64
 
 func newDistribution(values []float64) distribution { return slices.Sorted(slices.Values(values)) }
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
 
 // share returns the share of numbers below v; those equal to v count half.
 func (d distribution) share(v float64) float64 {
