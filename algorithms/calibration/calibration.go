@@ -29,6 +29,7 @@
 package calibration
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -36,6 +37,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
@@ -57,26 +59,15 @@ type Calibration struct {
 // links of both kinds. Cost: O(n log n).
 func Fit(distances []float64, must []bool) (*Calibration, error) {
 	if len(must) != len(distances) {
-		return nil, &fault.ShapeError{What: "number of kinds of links", Got: len(must),
-			Want: fmt.Sprintf("%d, one for each distance", len(distances))}
+		return nil, fault.Shape("number of kinds of links", len(must), "%d, one for each distance", len(distances))
 	}
-	order := make([]int, len(distances))
+	order := points.UpTo(len(distances))
 	for k, d := range distances {
 		if !(d >= 0) || math.IsInf(d, 0) {
-			return nil, &fault.DataError{Row: k,
-				Err: fmt.Errorf("distance of the link is %v: want a finite number >= 0", d)}
+			return nil, fault.Row(k, "distance of the link is %v: want a finite number >= 0", d)
 		}
-		order[k] = k
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case distances[a] < distances[b]:
-			return -1
-		case distances[a] > distances[b]:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(distances[a], distances[b]) })
 	var c Calibration
 	for _, k := range order {
 		if must[k] {

@@ -3,7 +3,7 @@ package calibration
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"sort"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -74,13 +74,7 @@ func (c *Calibration) Matches(threshold, precision float64, rows int, complete b
 
 // countWithin returns the number of ascending distances up to a limit.
 func countWithin(distances []float64, limit float64) int {
-	n, _ := slices.BinarySearchFunc(distances, limit, func(a, limit float64) int {
-		if a <= limit {
-			return -1
-		}
-		return 1
-	})
-	return n
+	return sort.Search(len(distances), func(k int) bool { return !(distances[k] <= limit) })
 }
 
 // Summary describes a calibration by its thresholds for usual precisions, as far as it has them,

@@ -146,8 +146,7 @@ type resolution struct {
 
 func (r *resolution) check(eng *engine.Engine) error {
 	if r.Links.N() != r.n {
-		return &fault.ShapeError{What: "number of rows of the links", Got: r.Links.N(),
-			Want: fmt.Sprint(r.n)}
+		return fault.Shape("number of rows of the links", r.Links.N(), "%d", r.n)
 	}
 	const pairBytes, rowBytes = 80, 200
 	if err := eng.Check(fmt.Sprintf("entities of %d records by %d pairs", r.n, len(r.pairs)),
@@ -190,8 +189,7 @@ func (r *resolution) check(eng *engine.Engine) error {
 func (r *resolution) checkKeys() error {
 	for c, d := range r.Distinct {
 		if d.Width != 0 {
-			return &fault.ParamError{Param: "width of the column " + d.Name, Value: d.Width,
-				Want: "0: entities keep columns of keys apart"}
+			return fault.Param("width of the column "+d.Name, d.Width, "0: entities keep columns of keys apart")
 		}
 		if len(d.Keys) != r.n {
 			return &fault.ShapeError{What: fmt.Sprintf("number of keys in the column %q", d.Name),

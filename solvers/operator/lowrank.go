@@ -95,8 +95,7 @@ func total(diagonal []float64) (float64, error) {
 	sum := 0.0
 	for i, v := range diagonal {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			return 0, &fault.DataError{Row: i,
-				Err: fmt.Errorf("diagonal element of the kernel matrix is %g: want a finite number >= 0", v)}
+			return 0, fault.Row(i, "diagonal element of the kernel matrix is %g: want a finite number >= 0", v)
 		}
 		sum += v
 	}

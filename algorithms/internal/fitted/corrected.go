@@ -225,9 +225,8 @@ func (c *corrected) checkedDistances(
 
 // notFinite is the error of a distance that is not representable.
 func notFinite(p int, pair [2]int, v float64) error {
-	const message = "the learned distance of points %d and %d is %v: want smaller values (standardize the " +
-		"data)"
-	return &fault.DataError{Row: p, Err: fmt.Errorf(message, pair[0], pair[1], v)}
+	return fault.Row(p, "the learned distance of points %d and %d is %v: want smaller values "+
+		"(standardize the data)", pair[0], pair[1], v)
 }
 
 // Suffixes of the tensors of a correction, and its members of the header.

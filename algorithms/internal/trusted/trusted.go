@@ -18,6 +18,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/graph"
@@ -153,12 +154,7 @@ func ranks(values []float64) []float64 {
 	out := make([]float64, len(values))
 	for at, v := range values {
 		below, _ := slices.BinarySearch(sorted, v)
-		above, _ := slices.BinarySearchFunc(sorted, v, func(s, v float64) int {
-			if s <= v {
-				return -1
-			}
-			return 1
-		})
+		above := sort.Search(len(sorted), func(k int) bool { return !(sorted[k] <= v) })
 		out[at] = float64(below+above) / 2 / float64(len(values))
 	}
 	return out
