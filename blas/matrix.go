@@ -162,6 +162,21 @@ func Sum(values []float64) (sum float64) {
 	return sum
 }
 
+// Dot returns the inner product of x and the start of y, whose terms it adds in their order.
+func Dot(x, y []float64) (sum float64) {
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+// AddScaled adds scale x to the start of y.
+func AddScaled(y []float64, scale float64, x []float64) {
+	for i, v := range x {
+		y[i] += scale * v
+	}
+}
+
 // MaxAbs returns the largest absolute value, 0 for none.
 func MaxAbs(values []float64) (largest float64) {
 	for _, v := range values {

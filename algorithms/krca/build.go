@@ -186,7 +186,7 @@ func (m *metric) amplification(ctx context.Context, eng *engine.Engine, p probe)
 			return 0, err
 		}
 		for i := range hi - lo {
-			after = max(after, p.diagonal[lo+i]-dot(c.Row(i), c.Row(i)))
+			after = max(after, p.diagonal[lo+i]-blas.Dot(c.Row(i), c.Row(i)))
 		}
 		lo, many = hi, probesAtOnce
 	}

@@ -190,7 +190,7 @@ func (s *spectrum) projection(params Params) (p blas.Matrix, offset []float64, e
 		}
 		if s.column != nil {
 			subtractMean(u)
-			offset[r] = dot(u, s.column) * scale
+			offset[r] = blas.Dot(u, s.column) * scale
 		}
 		for i, v := range u {
 			p.Set(i, r, v*scale)
@@ -258,10 +258,10 @@ func (m *metric) choleskyEmbedding(x points.Points, rows, refs []int, v, p blas.
 	e.weights = blas.NewMatrix(len(union), p.Cols)
 	e.landmarks = positions(union, refs)
 	for i, at := range e.landmarks {
-		addScaled(e.weights.Row(at), 1/m.eps, p.Row(i))
+		blas.AddScaled(e.weights.Row(at), 1/m.eps, p.Row(i))
 	}
 	for i, at := range e.chunklet {
-		addScaled(e.weights.Row(at), -1/m.eps, v.Row(i))
+		blas.AddScaled(e.weights.Row(at), -1/m.eps, v.Row(i))
 	}
 	return e
 }
@@ -286,7 +286,7 @@ func (m *metric) spectralEmbedding(eng *engine.Engine, x points.Points, rows, re
 	e.reference, e.referenceC = positions(union, refs), c
 	e.weights = blas.NewMatrix(p.Rows, p.Cols)
 	for i := range p.Rows {
-		addScaled(e.weights.Row(i), 1/m.eps, p.Row(i))
+		blas.AddScaled(e.weights.Row(i), 1/m.eps, p.Row(i))
 	}
 	return e
 }
@@ -336,7 +336,7 @@ func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x 
 			return err
 		}
 		for i := range y.Rows {
-			addScaled(y.Row(i), -1, e.offset)
+			blas.AddScaled(y.Row(i), -1, e.offset)
 		}
 		return nil
 	})
@@ -406,10 +406,4 @@ func positions(list, rows []int) []int {
 		}
 	}
 	return at
-}
-
-func addScaled(dst []float64, scale float64, x []float64) {
-	for i, v := range x {
-		dst[i] += scale * v
-	}
 }

@@ -335,21 +335,13 @@ func (m *metric) groupParts(ctx context.Context, eng *engine.Engine, x points.Po
 // come from their coordinates: three residuals, each clipped as in gram.
 func spectralResidual(ci, cj []float64, di, dj, kij float64) float64 {
 	residual := func(k, dx, dy float64, a, b []float64) float64 {
-		rho := k - dot(a, b)
+		rho := k - blas.Dot(a, b)
 		if negligible(rho, dx, dy) {
 			return 0
 		}
 		return rho
 	}
 	return residual(di, di, di, ci, ci) + residual(dj, dj, dj, cj, cj) - 2*residual(kij, di, dj, ci, cj)
-}
-
-func dot(x, y []float64) float64 {
-	var sum float64
-	for i, v := range x {
-		sum += v * y[i]
-	}
-	return sum
 }
 
 func squaredDistance(x, y []float64) float64 {

@@ -136,11 +136,11 @@ func (m *metric) turn(ctx context.Context, eng *engine.Engine, g *evaluated, x b
 	t, v2 := all.View(0, r, 0, x.Cols), x.View(first, first+q, 0, x.Cols)
 	eng.Backend().Gemm(true, false, 1, g.turned.View(0, q, 0, r), v2, 0, t)
 	for i, c := range g.rotation.columns { // on one core, as in multiply
-		addScaled(t.Row(c), -float64(m.f.points())*m.eps, x.Row(i))
+		blas.AddScaled(t.Row(c), -float64(m.f.points())*m.eps, x.Row(i))
 	}
 	g.factor.solve(ctx, eng, t)
 	for i := range q {
-		addScaled(all.Row(r+i), -1, v2.Row(i))
+		blas.AddScaled(all.Row(r+i), -1, v2.Row(i))
 	}
 	return all
 }
@@ -156,7 +156,7 @@ func (m *metric) fold(ctx context.Context, eng *engine.Engine, g *evaluated, x b
 	x = g.rotation.apply(x)
 	z := m.turn(ctx, eng, g, x).View(0, m.f.order(), 0, x.Cols)
 	for i, c := range g.rotation.columns {
-		addScaled(z.Row(c), 1, x.Row(i))
+		blas.AddScaled(z.Row(c), 1, x.Row(i))
 	}
 	return z
 }
@@ -178,9 +178,9 @@ func (m *metric) confirm(ctx context.Context, eng *engine.Engine, g *evaluated, 
 	for j, w := range s.values {
 		v, rest := s.vectors.Row(j), columnOf(y, j)
 		copy(v, columnOf(u, j))
-		addScaled(rest, -w, v)
+		blas.AddScaled(rest, -w, v)
 		subtractMean(rest)
-		if !(math.Sqrt(dot(rest, rest)) <= limit) {
+		if !(math.Sqrt(blas.Dot(rest, rest)) <= limit) {
 			return false
 		}
 	}

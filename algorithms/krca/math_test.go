@@ -161,7 +161,7 @@ func TestFeatureSpaceRCA(t *testing.T) {
 		for _, c := range s.Chunklets() {
 			center := make([]float64, d)
 			for _, i := range c {
-				addScaled(center, 1/float64(len(c)), x.Row(i))
+				blas.AddScaled(center, 1/float64(len(c)), x.Row(i))
 			}
 			for _, i := range c {
 				v := mat.NewVecDense(d, append([]float64(nil), x.Row(i)...))
@@ -540,7 +540,7 @@ func TestXOR(t *testing.T) {
 		centers[c] = make([]float64, y.Cols)
 	}
 	for i := range n {
-		addScaled(centers[class[i]], 2.0/n, y.Row(i))
+		blas.AddScaled(centers[class[i]], 2.0/n, y.Row(i))
 	}
 	wrong := 0
 	for i := range n {

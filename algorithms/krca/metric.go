@@ -431,7 +431,7 @@ func (e extension) Formula() (formula.Map, error) {
 	}
 	anchors := m.f.expand(m.basis) // c(x) = (F basis)' k_anchors(x)
 	for i, at := range e.chunklet {
-		addScaled(out.Projection.Row(at), 1, anchors.Row(i))
+		blas.AddScaled(out.Projection.Row(at), 1, anchors.Row(i))
 	}
 	return formula.Centered(out)
 }

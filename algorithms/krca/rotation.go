@@ -82,13 +82,13 @@ func (q *rotation) expand(y blas.Matrix) blas.Matrix {
 	for c := range q.groups() {
 		lo, hi := q.start[c], q.start[c+1]
 		rest := x.Row(q.points[lo])
-		addScaled(rest, 1/math.Sqrt(float64(hi-lo)), y.Row(g+c))
+		blas.AddScaled(rest, 1/math.Sqrt(float64(hi-lo)), y.Row(g+c))
 		in += hi - lo - 1
 		for i := hi - 1; i > lo; i-- { // columns over more points first
 			j, v, to := i-lo, y.Row(in-hi+i), x.Row(q.points[i])
 			copy(to, rest)
-			addScaled(to, -float64(j)*norm(j), v)
-			addScaled(rest, norm(j), v)
+			blas.AddScaled(to, -float64(j)*norm(j), v)
+			blas.AddScaled(rest, norm(j), v)
 		}
 	}
 	return x
@@ -142,7 +142,7 @@ func (m *metric) rotated(ctx context.Context, eng *engine.Engine, x points.Point
 				if i == q.start[c] {
 					clear(sum)
 				}
-				addScaled(sum, 1/math.Sqrt(float64(q.start[c+1]-q.start[c])), scratch.Row(i - lo)[from:to])
+				blas.AddScaled(sum, 1/math.Sqrt(float64(q.start[c+1]-q.start[c])), scratch.Row(i - lo)[from:to])
 			}
 			return nil
 		})

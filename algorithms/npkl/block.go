@@ -91,9 +91,9 @@ func (k *block) row(j int) []float64 { return k.a[j*k.r : (j+1)*k.r] }
 
 // value returns the objective of the row, for D = d and b = -g.
 func (k *block) value(v []float64, d float64, g []float64) float64 {
-	sum := d*graphkernel.Dot(v, v)/2 - graphkernel.Dot(g, v)
+	sum := d*blas.Dot(v, v)/2 - blas.Dot(g, v)
 	for j := range k.m {
-		s := k.aim[j] - k.t[j]*graphkernel.Dot(v, k.row(j))
+		s := k.aim[j] - k.t[j]*blas.Dot(v, k.row(j))
 		switch {
 		case k.free && s <= 0:
 		case k.kinks != nil:
@@ -110,7 +110,7 @@ func (k *block) value(v []float64, d float64, g []float64) float64 {
 // mark computes the states of the links at v, and reports whether one has changed.
 func (k *block) mark(v []float64) (changed bool) {
 	for j := range k.m {
-		s, at := k.aim[j]-k.t[j]*graphkernel.Dot(v, k.row(j)), square
+		s, at := k.aim[j]-k.t[j]*blas.Dot(v, k.row(j)), square
 		if k.free && s <= 0 {
 			at = slack
 		} else if s >= k.limit[j] {
@@ -196,7 +196,7 @@ func (k *block) solve(v []float64, d float64, g []float64) {
 		case line:
 			f *= k.limit[j]
 		}
-		axpy(f, k.row(j), y)
+		blas.AddScaled(y, f, k.row(j))
 	}
 	if count >= k.r {
 		k.direct(v, d)
@@ -211,12 +211,12 @@ func (k *block) solve(v []float64, d float64, g []float64) {
 		other := 0
 		for l := range j + 1 {
 			if k.state[l] == square {
-				s[at*count+other] = graphkernel.Dot(k.row(j), k.row(l))
+				s[at*count+other] = blas.Dot(k.row(j), k.row(l))
 				other++
 			}
 		}
 		s[at*count+at] += d / k.w[j]
-		x[at] = graphkernel.Dot(k.row(j), y)
+		x[at] = blas.Dot(k.row(j), y)
 		at++
 	}
 	cholesky(s, x, count)
@@ -224,7 +224,7 @@ func (k *block) solve(v []float64, d float64, g []float64) {
 	copy(v, y)
 	for j := range k.m {
 		if k.state[j] == square {
-			axpy(-x[at], k.row(j), v)
+			blas.AddScaled(v, -x[at], k.row(j))
 			at++
 		}
 	}

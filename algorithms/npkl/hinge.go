@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 )
 
@@ -72,7 +72,7 @@ func (k *block) toward(d float64, g []float64) {
 	copy(y, g)
 	for j := range k.m {
 		if k.state[j] == line {
-			axpy(k.w[j]*k.t[j], k.row(j), y)
+			blas.AddScaled(y, k.w[j]*k.t[j], k.row(j))
 		}
 	}
 	for c, f := range y {
@@ -81,29 +81,29 @@ func (k *block) toward(d float64, g []float64) {
 	for i, j := range n.held {
 		q, l := k.small[i*r:][:r], n.lower[i*r:][:r]
 		clear(q)
-		axpy(k.t[j], k.row(j), q)
+		blas.AddScaled(q, k.t[j], k.row(j))
 		clear(l)
 		for range 2 { // the second time for what rounding has left
 			for e := range i {
 				other := k.small[e*r:][:r]
-				p := graphkernel.Dot(q, other)
+				p := blas.Dot(q, other)
 				l[e] += p
-				axpy(-p, other, q)
+				blas.AddScaled(q, -p, other)
 			}
 		}
-		l[i] = math.Sqrt(graphkernel.Dot(q, q))
+		l[i] = math.Sqrt(blas.Dot(q, q))
 		for c := range q {
 			q[c] /= l[i]
 		}
-		n.z[i] = (1 - graphkernel.Dot(l[:i], n.z[:i])) / l[i]
-		pulled := graphkernel.Dot(q, y)
-		axpy(n.z[i]-pulled/d, q, k.next)
+		n.z[i] = (1 - blas.Dot(l[:i], n.z[:i])) / l[i]
+		pulled := blas.Dot(q, y)
+		blas.AddScaled(k.next, n.z[i]-pulled/d, q)
 		k.x[i] = d*n.z[i] - pulled
 	}
 	for i := len(n.held) - 1; i >= 0; i-- {
 		l := n.lower[i*r:][:i+1]
 		k.x[i] /= l[i]
-		axpy(-k.x[i], l[:i], k.x[:i])
+		blas.AddScaled(k.x[:i], -k.x[i], l[:i])
 	}
 }
 
@@ -112,19 +112,19 @@ func (k *block) toward(d float64, g []float64) {
 // way, because its row depends on those of held links, keeps its state.
 func (k *block) lowest(v []float64, d float64) (share float64, stop int) {
 	n := k.kinks
-	length := graphkernel.Dot(n.way, n.way)
-	if len(n.held) == k.r || length <= 1e-30*graphkernel.Dot(k.next, k.next) {
+	length := blas.Dot(n.way, n.way)
+	if len(n.held) == k.r || length <= 1e-30*blas.Dot(k.next, k.next) {
 		return 1, -1
 	}
 	n.crossings = n.crossings[:0]
 	for j := range k.m {
 		row := k.row(j)
-		fall := k.t[j] * graphkernel.Dot(n.way, row)
-		if fall*fall <= 1e-20*length*graphkernel.Dot(row, row) || k.state[j] == kink ||
+		fall := k.t[j] * blas.Dot(n.way, row)
+		if fall*fall <= 1e-20*length*blas.Dot(row, row) || k.state[j] == kink ||
 			(fall > 0) == (k.state[j] == slack) {
 			continue
 		}
-		if at := max(0, (1-k.t[j]*graphkernel.Dot(v, row))/fall); at < 1 {
+		if at := max(0, (1-k.t[j]*blas.Dot(v, row))/fall); at < 1 {
 			n.crossings = append(n.crossings, crossing{at, j, k.w[j] * math.Abs(fall)})
 		}
 	}
@@ -164,10 +164,4 @@ func (k *block) release() bool {
 	}
 	n.held = slices.Delete(n.held, at, at+1)
 	return true
-}
-
-func axpy(f float64, x, y []float64) {
-	for c, v := range x {
-		y[c] += f * v
-	}
 }

@@ -173,7 +173,7 @@ func (s *ascent) outside(ctx context.Context, low bottom) (bool, error) {
 	}
 	inside := 0.0
 	for k := range axes.Rows {
-		x := graphkernel.Dot(axes.Row(k), low.vector)
+		x := blas.Dot(axes.Row(k), low.vector)
 		inside += x * x
 	}
 	if inside > 0.5 {
@@ -190,7 +190,7 @@ func (d *descent) multipliers() graphkernel.Multipliers {
 		row := d.v.Row(i)
 		lo, hi := d.Links(i)
 		for e := lo; e < hi; e++ {
-			b[e] = 2 * d.Slope(e, d.Sign[e]*graphkernel.Dot(row, d.v.Row(int(d.To[e]))))
+			b[e] = 2 * d.Slope(e, d.Sign[e]*blas.Dot(row, d.v.Row(int(d.To[e]))))
 		}
 	}
 	return b
@@ -203,7 +203,7 @@ const certified = 1e-5
 // stationarity returns G = Delta - sum w h t (E_ij + E_ji) at Z = V V'.
 func stationarity(p *graphkernel.Problem, v blas.Matrix) (*graphkernel.Combination, error) {
 	return p.Combined(func(i, e int) float64 {
-		return p.Sign[e] * p.Slope(e, p.Sign[e]*graphkernel.Dot(v.Row(i), v.Row(int(p.To[e]))))
+		return p.Sign[e] * p.Slope(e, p.Sign[e]*blas.Dot(v.Row(i), v.Row(int(p.To[e]))))
 	})
 }
 

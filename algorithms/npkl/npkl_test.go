@@ -82,7 +82,7 @@ func gramOf(v blas.Matrix) [][]float64 {
 	for i := range z {
 		z[i] = make([]float64, v.Rows)
 		for j := range z[i] {
-			z[i][j] = graphkernel.Dot(v.Row(i), v.Row(j))
+			z[i][j] = blas.Dot(v.Row(i), v.Row(j))
 		}
 	}
 	return z
@@ -282,9 +282,9 @@ func TestBlockIsMinimal(t *testing.T) {
 			g[c], v[c] = rng.NormFloat64(), rng.NormFloat64()
 		}
 		value := func(v []float64) float64 {
-			sum := d*graphkernel.Dot(v, v)/2 - graphkernel.Dot(g, v)
+			sum := d*blas.Dot(v, v)/2 - blas.Dot(g, v)
 			for j := range m {
-				f := k.aim[j] - k.t[j]*graphkernel.Dot(v, k.row(j))
+				f := k.aim[j] - k.t[j]*blas.Dot(v, k.row(j))
 				switch {
 				case loss == Square:
 					sum += k.w[j] / 2 * f * f

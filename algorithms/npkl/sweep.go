@@ -263,7 +263,7 @@ func (o *colors) rows(d *descent, k *block, lo, hi int) tally {
 		}
 		t.add(d.move(k, i, k.pulled))
 		row := d.v.Row(i)
-		t.value += d.Diag[i]*graphkernel.Dot(row, row) - 2*graphkernel.Dot(row, earlier) + d.Losses(i, d.v)
+		t.value += d.Diag[i]*blas.Dot(row, row) - 2*blas.Dot(row, earlier) + d.Losses(i, d.v)
 	}
 	return t
 }
@@ -293,7 +293,7 @@ func (panels) sweep(ctx context.Context, d *descent) (tally, error) {
 		}
 		for i := lo; i < p.hi; i++ {
 			row := d.v.Row(i)
-			value += d.Diag[i]*graphkernel.Dot(row, row) - 2*graphkernel.Dot(row, p.sums.Row(i - lo)[:r])
+			value += d.Diag[i]*blas.Dot(row, row) - 2*blas.Dot(row, p.sums.Row(i - lo)[:r])
 		}
 		if err := ctx.Err(); err != nil {
 			return total, err

@@ -84,7 +84,7 @@ func Fit(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []bool, gr
 		}
 		for i, g := range groups {
 			if fold[g] == part {
-				held.Row(i)[0] = bias + dot(weight, z.Row(i))
+				held.Row(i)[0] = bias + blas.Dot(weight, z.Row(i))
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func Fit(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []bool, gr
 // LogOdds returns those of a pair with these features. z is memory for as many numbers.
 func (m *Model) LogOdds(features, z []float64) float64 {
 	m.standard(features, z)
-	return m.bias + dot(m.weight, z)
+	return m.bias + blas.Dot(m.weight, z)
 }
 
 // WithShareOf returns the model with the share of matching pairs among pairs of which some, drawn
@@ -189,7 +189,7 @@ func logistic(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []boo
 		clear(gradient)
 		value := 0.0
 		for _, i := range rows {
-			v, t := theta[d]+dot(theta[:d], x.Row(i)), target[0]
+			v, t := theta[d]+blas.Dot(theta[:d], x.Row(i)), target[0]
 			if must[i] {
 				t = target[1]
 			}
@@ -208,14 +208,7 @@ func logistic(ctx context.Context, eng *engine.Engine, x blas.Matrix, must []boo
 	}
 	_, err := optimize.MinimizeLBFGS(ctx, eng.Backend().Kernels(), objective, theta, optimize.LBFGSOptions{
 		MaxIter: 500, Done: func(_ int, _ float64, _, gradient []float64) (bool, error) {
-			return math.Sqrt(dot(gradient, gradient)) < 1e-6*float64(len(rows)), nil
+			return math.Sqrt(blas.Dot(gradient, gradient)) < 1e-6*float64(len(rows)), nil
 		}})
 	return theta[:d], theta[d], err
-}
-
-func dot(a, b []float64) (sum float64) {
-	for k, v := range a {
-		sum += v * b[k]
-	}
-	return sum
 }

@@ -306,7 +306,7 @@ func (s *simplenpklSearch) evaluate(a []float64) (point, error) {
 	for k, e := range s.pairs.Once {
 		p.dual += a[k] - a[k]*a[k]/(4*s.Weight[e])
 		p.gradient[k] = 1 - a[k]/(2*s.Weight[e]) -
-			s.Sign[e]*graphkernel.Dot(v.Row(int(s.pairs.From[k])), v.Row(int(s.To[e])))
+			s.Sign[e]*blas.Dot(v.Row(int(s.pairs.From[k])), v.Row(int(s.To[e])))
 	}
 	var err error
 	s.primal, err = s.Objective(s.ctx, s.eng, v)

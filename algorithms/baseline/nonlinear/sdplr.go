@@ -163,7 +163,7 @@ func (s *sdplrSearch) evaluate(v, g blas.Matrix) (float64, error) {
 // of the objective.
 func (s *sdplrSearch) row(i int, v blas.Matrix, g []float64) float64 {
 	row := v.Row(i)
-	sum := s.Diag[i]*graphkernel.Dot(row, row) - graphkernel.Dot(row, g)
+	sum := s.Diag[i]*blas.Dot(row, row) - blas.Dot(row, g)
 	for c, x := range row {
 		g[c] = 2 * (s.Diag[i]*x - g[c])
 	}
@@ -171,7 +171,7 @@ func (s *sdplrSearch) row(i int, v blas.Matrix, g []float64) float64 {
 	for e := lo; e < hi; e++ {
 		j := int(s.To[e])
 		other := v.Row(j)
-		b, value := s.best(s.Weight[e], s.a[s.pairs.Number[e]], 1-s.Sign[e]*graphkernel.Dot(row, other))
+		b, value := s.best(s.Weight[e], s.a[s.pairs.Number[e]], 1-s.Sign[e]*blas.Dot(row, other))
 		if j > i {
 			sum += value
 		}
@@ -216,7 +216,7 @@ func (s *sdplrSearch) solve() (graphkernel.Result, error) {
 func (s *sdplrSearch) multiply() float64 {
 	sum := 0.0
 	for k, e := range s.pairs.Once {
-		u := 1 - s.Sign[e]*graphkernel.Dot(s.v.Row(int(s.pairs.From[k])), s.v.Row(int(s.To[e])))
+		u := 1 - s.Sign[e]*blas.Dot(s.v.Row(int(s.pairs.From[k])), s.v.Row(int(s.To[e])))
 		b, _ := s.best(s.Weight[e], s.a[k], u)
 		d := (b - s.a[k]) / s.rho
 		sum += d * d

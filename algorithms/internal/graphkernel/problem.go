@@ -155,7 +155,7 @@ func (p *Problem) Objective(ctx context.Context, eng *engine.Engine, v blas.Matr
 		sum := 0.0
 		for i := lo; i < hi; i++ {
 			row := v.Row(i)
-			sum += p.Diag[i]*Dot(row, row) - Dot(row, product.Row(i)) + p.Losses(i, v)
+			sum += p.Diag[i]*blas.Dot(row, row) - blas.Dot(row, product.Row(i)) + p.Losses(i, v)
 		}
 		parts[lo/objectiveRows] = sum
 		return nil
@@ -169,17 +169,8 @@ func (p *Problem) Losses(i int, v blas.Matrix) float64 {
 	lo, hi := p.Links(i)
 	for e := lo; e < hi; e++ {
 		if j := int(p.To[e]); j < i {
-			sum += p.Charge(e, p.Sign[e]*Dot(row, v.Row(j)))
+			sum += p.Charge(e, p.Sign[e]*blas.Dot(row, v.Row(j)))
 		}
-	}
-	return sum
-}
-
-// Dot returns the inner product of two short vectors.
-func Dot(x, y []float64) float64 {
-	sum := 0.0
-	for i, v := range x {
-		sum += v * y[i]
 	}
 	return sum
 }
