@@ -30,12 +30,8 @@ func StorePoints(f *model.File, x points.Points) {
 	case *points.Dense:
 		f.SetFloat64s(tensorDense, x.Data, x.N, x.D)
 	case *points.CSR:
-		column := make([]int64, len(x.Col))
-		for i, c := range x.Col {
-			column[i] = int64(c)
-		}
 		f.SetInt64s(tensorStart, Int64s(x.Start))
-		f.SetInt64s(tensorColumn, column)
+		f.SetInt64s(tensorColumn, Int64s(x.Col))
 		f.SetFloat64s(tensorValue, x.Val)
 	case *points.Sequences:
 		f.SetInt64s(tensorStart, Int64s(x.Start))
@@ -57,7 +53,7 @@ func SetMatrix(f *model.File, name string, m blas.Matrix) {
 }
 
 // Int64s converts v to int64.
-func Int64s(v []int) []int64 {
+func Int64s[E int | int32](v []E) []int64 {
 	out := make([]int64, len(v))
 	for i, x := range v {
 		out[i] = int64(x)
@@ -268,11 +264,7 @@ func SetKernel(f *model.File, k kernel.Kernel) {
 	}
 	f.SetInt64s(tensorFull, Int64s(c.Full))
 	if c.Features != nil {
-		wide := make([]int64, len(c.Features))
-		for at, feature := range c.Features {
-			wide[at] = int64(feature)
-		}
-		f.SetInt64s(tensorFeatures, wide)
+		f.SetInt64s(tensorFeatures, Int64s(c.Features))
 	}
 }
 

@@ -317,11 +317,7 @@ const (
 // Encode stores the regression.
 func (e *ridgeExtension) Encode(f *model.File, method string, table fitted.MapHeader) any {
 	if len(e.Rows) < e.Coordinates.Rows {
-		rows := make([]int64, len(e.Rows))
-		for k, r := range e.Rows {
-			rows[k] = int64(r)
-		}
-		f.SetInt64s(method+tensorRows, rows)
+		f.SetInt64s(method+tensorRows, fitted.Int64s(e.Rows))
 	}
 	fitted.SetMatrix(f, method+tensorWeights, e.Weights)
 	f.SetFloat64s(method+tensorCenter, e.Center)
