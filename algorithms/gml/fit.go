@@ -155,7 +155,7 @@ func (f *fit) find(ctx context.Context, k kernel.Kernel, x points.Points) error 
 		return err
 	}
 	if f.before == nil {
-		f.bounds, _, err = f.Params.Bounds(ctx, f.Eng, k, x, len(f.targets.Triplets) > 0, f.Seed)
+		f.bounds, err = f.Params.Bounds(ctx, f.Eng, k, x, len(f.targets.Triplets) > 0, f.Seed)
 	}
 	f.Notices = append(append(f.Notices, f.bounds.Notices()...), impossible...)
 	return err

@@ -122,7 +122,7 @@ func (w *width) first(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	a.bounds, _, err = w.Params.Bounds(ctx, w.Eng, k, w.X, len(w.targets.Triplets) > 0, w.Seed)
+	a.bounds, err = w.Params.Bounds(ctx, w.Eng, k, w.X, len(w.targets.Triplets) > 0, w.Seed)
 	return err
 }
 

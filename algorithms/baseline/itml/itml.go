@@ -240,7 +240,7 @@ func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) 
 		return err
 	}
 	if f.before == nil {
-		f.bounds, _, err = f.Params.Bounds(ctx, f.Eng, k, x, len(f.targets.Triplets) > 0, f.Seed)
+		f.bounds, err = f.Params.Bounds(ctx, f.Eng, k, x, len(f.targets.Triplets) > 0, f.Seed)
 	}
 	f.Notices = append(f.bounds.Notices(), impossible...)
 	return err

@@ -75,17 +75,17 @@ const maxPairs = 200_000
 // rounding is the largest squared distance, relative to the maximum, that counts as 0.
 const rounding = 1e-12
 
-// Bounds returns the bounds for the distances between the points x in the feature space of k, and
-// notices about them. It computes the margin only if there are triplets. A percentile that is 0 up
-// to rounding, relative to the distance of an outlier, is a *fault.DataError.
+// Bounds returns the bounds for the distances between the points x in the feature space of k. It
+// computes the margin only if there are triplets. A percentile that is 0 up to rounding, relative
+// to the distance of an outlier, is a *fault.DataError.
 func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points,
-	triplets bool, seed uint64) (out Bounds, notices []string, err error) {
+	triplets bool, seed uint64) (out Bounds, err error) {
 	var squared []quickselect.Key // distances of pairs, computed for the first percentile
 	var largest float64           // of them
 	for n, b := range t.all() {
 		v, percentile, err := b.parse()
 		if err != nil {
-			return out, nil, err
+			return out, err
 		}
 		to := []*float64{&out.Upper, &out.Lower, &out.Margin}[n]
 		if to == &out.Margin && !triplets {
@@ -96,15 +96,15 @@ func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Ker
 		}
 		if squared == nil {
 			if squared, err = distances(ctx, eng, k, x, seed); err != nil {
-				return out, nil, err
+				return out, err
 			}
 			largest = quantile(squared, 1)
 		}
 		if *to = quantile(squared, v/100); !(*to > rounding*largest) {
-			return out, nil, b.unusable(*to, largest)
+			return out, b.unusable(*to, largest)
 		}
 	}
-	return out, out.Notices(), nil
+	return out, nil
 }
 
 // unusable is the error of a percentile that is 0 up to rounding.
@@ -211,17 +211,11 @@ func quantile(keys []quickselect.Key, q float64) float64 {
 	position := q * float64(len(keys)-1)
 	i := min(int(position), len(keys)-1)
 	quickselect.First(keys, i+1)
-	at := keys[0].Value
-	for _, k := range keys[:i+1] {
-		at = max(at, k.Value)
-	}
+	at := slices.MaxFunc(keys[:i+1], quickselect.Key.Compare).Value
 	if i == len(keys)-1 {
 		return at
 	}
-	next := keys[i+1].Value
-	for _, k := range keys[i+1:] {
-		next = min(next, k.Value)
-	}
+	next := slices.MinFunc(keys[i+1:], quickselect.Key.Compare).Value
 	return at + (position-float64(i))*(next-at)
 }
 

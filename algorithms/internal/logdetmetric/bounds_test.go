@@ -40,7 +40,7 @@ func TestBoundsOfTies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	eng, rules := enginetest.New(t, 2), BoundRules{"p5", "p95", "p40"}
 	bounds := func(x points.Points) Bounds {
-		b, _, err := rules.Bounds(context.Background(), eng, kernel.Linear(), x, true, 1)
+		b, err := rules.Bounds(context.Background(), eng, kernel.Linear(), x, true, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestNoBounds(t *testing.T) {
 		"upper=p50": far,
 		"upper=0.5": &points.Dense{N: 3, D: 1, Data: []float64{2, 2, 2}},
 	} {
-		_, _, err := BoundRules{"p5", "p95", "p5"}.Bounds(context.Background(), eng, kernel.Linear(), x,
+		_, err := BoundRules{"p5", "p95", "p5"}.Bounds(context.Background(), eng, kernel.Linear(), x,
 			false, 1)
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %s", err, want)
