@@ -102,10 +102,8 @@ func (p RCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 	if err != nil {
 		return nil, err
 	}
-	report := func(stage string, done int) {
-		f.Report(algorithms.Progress{Stage: stage, Done: done, Total: 3})
-	}
-	report("covariance", 0)
+	stage := f.Stages(3)
+	stage("covariance")
 	if m, ok, err := p.direct(ctx, eng, x, chunklets); ok || err != nil {
 		return fitted.New(m, p, f.Direct()), err
 	}
@@ -113,13 +111,13 @@ func (p RCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 	if err != nil {
 		return nil, err
 	}
-	report("within-chunklet covariance", 1)
+	stage("within-chunklet covariance")
 	white, err := p.whitening(ctx, eng, pc.Z, chunklets)
 	if err != nil {
 		return nil, err
 	}
 	if p.Dims > 0 && p.Dims < pc.Z.Cols {
-		report("discriminant directions", 2)
+		stage("discriminant directions")
 		if white, err = p.discriminant(ctx, eng, pc.Z, white); err != nil {
 			return nil, err
 		}

@@ -206,26 +206,14 @@ func learnable(set *links.Set) ([][]int, error) {
 			"(%s, %s of size 1)", fault.Count(cannot, "cannot-link"), fault.Count(len(chunklets), "chunklet"))
 }
 
-// notices returns the notices about links of which all must-links are used, in addition to
-// links.Set.Warnings.
-func notices(set *links.Set) []string {
-	_, cannot := set.Count()
-	switch cannot {
-	case 0:
-		return nil
-	case 1:
-		return []string{"krca uses must-links only: 1 cannot-link ignored"}
-	}
-	return []string{"krca uses must-links only: " + fault.Count(cannot, "cannot-link") + " ignored"}
-}
-
 // noticesOr returns the notices about the chosen links, or if there are none those about the links
-// of which all must-links are used.
+// of which all must-links are used, in addition to links.Set.Warnings.
 func noticesOr(chosen []string, set *links.Set) []string {
-	if chosen != nil {
+	_, cannot := set.Count()
+	if chosen != nil || cannot == 0 {
 		return chosen
 	}
-	return notices(set)
+	return []string{"krca uses must-links only: " + fault.Count(cannot, "cannot-link") + " ignored"}
 }
 
 // flatten returns the rows of all chunklets one after another, and their Helmert basis.
