@@ -96,10 +96,10 @@ func kinds() map[string]kind {
 				own.Dims = p.Dims
 			}
 			return learner.New(own, c)
-		}, fitted.MemberDecoder(lleratio.Decode)},
+		}, fitted.Decoder(lleratio.Decode)},
 		npkl.Method: {npkl.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
 			return learner.New(npkl.DefaultParams(), c)
-		}, fitted.MemberDecoder(npkl.Decode)},
+		}, fitted.Decoder(npkl.Decode)},
 		krca.Method: {krca.Method, func(p Params, c algorithms.Common) algorithms.Learner {
 			own := krca.DefaultParams()
 			own.Power = power
@@ -107,12 +107,12 @@ func kinds() map[string]kind {
 				own.Dims = p.Dims
 			}
 			return learner.New(own, c)
-		}, fitted.MemberDecoder(krca.Decode)},
+		}, fitted.Decoder(krca.Decode)},
 		gml.Method: {gml.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
 			own := gml.DefaultParams()
 			own.Tol, own.Dims = tolerance, 0 // fewer directions gain nothing here
 			return learner.New(own, c)
-		}, fitted.MemberDecoder(gml.Decode)},
+		}, fitted.Decoder(gml.Decode)},
 	}
 }
 

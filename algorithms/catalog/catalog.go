@@ -59,7 +59,8 @@ type kernelChecker interface {
 
 // of makes the entry of a method from its parameters and the function that reads its models.
 func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error)) Method {
-	m := Method{About: (*new(P)).Rules().About, Parameters: param.Fields(*new(P))}
+	m := Method{About: (*new(P)).Rules().About, Parameters: param.Fields(*new(P)),
+		decode: fitted.Decoder(decode)}
 	m.takes = func(params any) bool { _, is := params.(P); return is }
 	m.New = func(c Config) (algorithms.Learner, error) {
 		p, common := param.Default[P](),
@@ -77,13 +78,6 @@ func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error
 			return nil, err
 		}
 		return learner.New(p, common), nil
-	}
-	m.decode = func(f *model.File) (algorithms.Model, error) {
-		decoded, err := decode(f)
-		if err != nil {
-			return nil, err // decoded is a nil pointer, which must not become a non-nil interface
-		}
-		return decoded, nil
 	}
 	return m
 }

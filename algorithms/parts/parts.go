@@ -80,17 +80,17 @@ func kinds() map[string]kind {
 			own := lleratio.DefaultParams()
 			own.Neighbors = max(1, min(own.Neighbors, points-1))
 			return learner.New(own, c)
-		}, fitted.MemberDecoder(lleratio.Decode)},
+		}, fitted.Decoder(lleratio.Decode)},
 		krca.Method: {func(dims, _ int, c algorithms.Common) algorithms.Learner {
 			own := krca.DefaultParams()
 			own.Dims = dims
 			return learner.New(own, c)
-		}, fitted.MemberDecoder(krca.Decode)},
+		}, fitted.Decoder(krca.Decode)},
 		gml.Method: {func(dims, _ int, c algorithms.Common) algorithms.Learner {
 			own := gml.DefaultParams()
 			own.Dims = dims
 			return learner.New(own, c)
-		}, fitted.MemberDecoder(gml.Decode)},
+		}, fitted.Decoder(gml.Decode)},
 	}
 }
 

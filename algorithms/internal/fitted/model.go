@@ -353,10 +353,16 @@ func MemberFile(m algorithms.Model) (model.File, error) {
 	return f, err
 }
 
-// MemberDecoder returns the function that decodes the models of a method, for a table of methods.
-func MemberDecoder[M algorithms.Model](decode func(*model.File) (M,
+// Decoder returns the function that decodes the models of a method, for a table of methods.
+func Decoder[M algorithms.Model](decode func(*model.File) (M,
 	error)) func(*model.File) (algorithms.Model, error) {
-	return func(f *model.File) (algorithms.Model, error) { return decode(f) }
+	return func(f *model.File) (algorithms.Model, error) {
+		decoded, err := decode(f)
+		if err != nil {
+			return nil, err // decoded is a nil pointer, which must not become a non-nil interface
+		}
+		return decoded, nil
+	}
 }
 
 // StoreMembers adds the tensors of the members' files to that of the named method. Tensors that
