@@ -59,7 +59,8 @@ type Calibration struct {
 // links of both kinds. Cost: O(n log n).
 func Fit(distances []float64, must []bool) (*Calibration, error) {
 	if len(must) != len(distances) {
-		return nil, fault.Shape("number of kinds of links", len(must), "%d, one for each distance", len(distances))
+		return nil, fault.Shape("number of kinds of links", len(must), "%d, one for each distance",
+			len(distances))
 	}
 	order := points.UpTo(len(distances))
 	for k, d := range distances {

@@ -189,7 +189,8 @@ func (r *resolution) check(eng *engine.Engine) error {
 func (r *resolution) checkKeys() error {
 	for c, d := range r.Distinct {
 		if d.Width != 0 {
-			return fault.Param("width of the column "+d.Name, d.Width, "0: entities keep columns of keys apart")
+			return fault.Param("width of the column "+d.Name, d.Width,
+				"0: entities keep columns of keys apart")
 		}
 		if len(d.Keys) != r.n {
 			return &fault.ShapeError{What: fmt.Sprintf("number of keys in the column %q", d.Name),

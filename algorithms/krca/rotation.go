@@ -142,7 +142,8 @@ func (m *metric) rotated(ctx context.Context, eng *engine.Engine, x points.Point
 				if i == q.start[c] {
 					clear(sum)
 				}
-				blas.AddScaled(sum, 1/math.Sqrt(float64(q.start[c+1]-q.start[c])), scratch.Row(i - lo)[from:to])
+				size := float64(q.start[c+1] - q.start[c])
+				blas.AddScaled(sum, 1/math.Sqrt(size), scratch.Row(i - lo)[from:to])
 			}
 			return nil
 		})
