@@ -47,7 +47,7 @@ type cacheEntry struct {
 // limit below 1 is a *fault.ParamError.
 func NewCache(limit int64) (*Cache, error) {
 	if limit < 1 {
-		return nil, &fault.ParamError{Param: "cache limit", Value: limit, Want: "a number of bytes >= 1"}
+		return nil, fault.Param("cache limit", limit, "a number of bytes >= 1")
 	}
 	return &Cache{limit: limit, entries: map[CacheKey]*list.Element{}, recent: list.New()}, nil
 }

@@ -415,8 +415,7 @@ func (o ReadOptions) Roles(columns []string) (Roles, error) {
 }
 
 func twoParts(column, a, b string) error {
-	return &fault.DataError{Row: -1, Column: column,
-		Err: fmt.Errorf("the column is %s and %s: want one of the two", a, b)}
+	return fault.Cell(-1, column, "the column is %s and %s: want one of the two", a, b)
 }
 
 func noColumn(name string, columns []string) error {
@@ -445,8 +444,7 @@ func matching(list, columns []string, option string) ([]bool, error) {
 		for i, column := range columns {
 			ok, err := path.Match(flat(name), flat(column))
 			if err != nil {
-				return nil, &fault.ParamError{Param: option, Value: name,
-					Want: "the name of a column, or a pattern such as total_*"}
+				return nil, fault.Param(option, name, "the name of a column, or a pattern such as total_*")
 			}
 			is[i], found = is[i] || ok, found || ok
 		}

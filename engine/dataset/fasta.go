@@ -83,8 +83,7 @@ func Alphabet(text string) (string, error) {
 	letters := strings.ToUpper(text)
 	for i, c := range letters {
 		if c < 'A' || c > 'Z' || strings.IndexRune(letters, c) < i {
-			return "", &fault.ParamError{Param: "alphabet", Value: text,
-				Want: "protein, dna, rna, or letters from A to Z, each once"}
+			return "", fault.Param("alphabet", text, "protein, dna, rna, or letters from A to Z, each once")
 		}
 	}
 	return letters, nil

@@ -171,10 +171,7 @@ func (r *lineReader) readLong(head []byte) ([]byte, error) {
 		}
 		if err != bufio.ErrBufferFull {
 			if more != nil {
-				r.long = append(make([]byte, 0, total), r.long...)
-				for _, piece := range more {
-					r.long = append(r.long, piece...)
-				}
+				r.long = bytes.Join(append([][]byte{r.long}, more...), nil)
 			}
 			return r.long, err
 		}

@@ -406,8 +406,8 @@ func encodeNPY(w *matrixWriter) error {
 	known := w.rows >= 0
 	at, patch := w.out.(io.WriterAt)
 	if !known && !patch {
-		return &fault.ParamError{Param: "output path", Value: w.path,
-			Want: "a regular file for .npy, or .csv: the number of rows is not known before the end"}
+		return fault.Param("output path", w.path,
+			"a regular file for .npy, or .csv: the number of rows is not known before the end")
 	}
 	descr := "<f8"
 	if w.single {

@@ -20,7 +20,7 @@ const streamPeople = 0x70656f706c65
 // below 2 is a *fault.ParamError.
 func People(n int, seed uint64) (*Data, error) {
 	if n < 2 {
-		return nil, &fault.ParamError{Param: "number of records", Value: n, Want: "at least 2"}
+		return nil, fault.Param("number of records", n, "at least 2")
 	}
 	p := &people{rand.New(rand.NewPCG(seed, streamPeople))}
 	cells, labels := make([][]string, 0, n), make([]string, 0, n)

@@ -67,8 +67,8 @@ func (p *Pictures) size() (width, height, colors int, err error) {
 		}
 	}
 	if len(parts) < 2 || n[2] != 1 && n[2] != 3 || n[0]*n[1]*n[2] > mostPixels {
-		return 0, 0, 0, &fault.ParamError{Param: "pixels", Value: p.Pixels,
-			Want: "WIDTHxHEIGHT, or WIDTHxHEIGHTx3 for colors, of at most 1048576 features"}
+		return 0, 0, 0, fault.Param("pixels", p.Pixels,
+			"WIDTHxHEIGHT, or WIDTHxHEIGHTx3 for colors, of at most 1048576 features")
 	}
 	return n[0], n[1], n[2], nil
 }
@@ -86,8 +86,8 @@ func (o ReadOptions) forPictures(src *source) (ReadOptions, error) {
 		return o, nil
 	}
 	if o.Pictures.Column == "" {
-		return o, &fault.ParamError{Param: "pixels", Value: o.Pictures.Pixels,
-			Want: "none without a column of pictures, or a folder of them"}
+		return o, fault.Param("pixels", o.Pictures.Pixels,
+			"none without a column of pictures, or a folder of them")
 	}
 	if _, _, _, err := o.Pictures.size(); err != nil {
 		return o, err

@@ -50,8 +50,7 @@ type source struct {
 // open opens a regular file, pipe or device for reading.
 func open(path string, gz bool) (*source, error) {
 	if path == "-" {
-		return nil, &fault.ParamError{Param: "path", Value: path,
-			Want: "a file; streams are read with Decode"}
+		return nil, fault.Param("path", path, "a file; streams are read with Decode")
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,8 +34,8 @@ type svmReader struct {
 // same points.
 func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 	if o.Features < 0 || o.Features > math.MaxInt32 {
-		return nil, &fault.ParamError{Param: "features", Value: o.Features,
-			Want: fmt.Sprintf("a number from 1 to %d, or 0 for the largest in the file", math.MaxInt32)}
+		return nil, fault.Param("features", o.Features,
+			"a number from 1 to %d, or 0 for the largest in the file", math.MaxInt32)
 	}
 	r := &svmReader{textRows: textRows{rep: rep, start: []int{0}}, features: o.Features,
 		labels: labelNames(0)}
@@ -278,10 +279,4 @@ func (b *blocks[T]) add(v T) {
 }
 
 // join returns all values.
-func (b *blocks[T]) join() []T {
-	out := make([]T, 0, b.n)
-	for _, part := range b.full {
-		out = append(out, part...)
-	}
-	return append(out, b.last...)
-}
+func (b *blocks[T]) join() []T { return slices.Concat(append(b.full, b.last)...) }

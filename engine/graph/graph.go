@@ -86,14 +86,12 @@ func Check(a *sparse.Matrix) error {
 		return fault.Shape("columns of the adjacency matrix", a.Cols, "%d, the number of rows", a.Rows)
 	}
 	return a.Across(func(i, j int, v, turned float64) error {
-		bad := func(format string, args ...any) error {
-			return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf(format, args...)}
-		}
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
-			return bad("weight %v: want a finite number >= 0", v)
+			return fault.Cell(i, strconv.Itoa(j), "weight %v: want a finite number >= 0", v)
 		case v != turned:
-			return bad("weight %v, but %v in the other direction: want a symmetric matrix", v, turned)
+			return fault.Cell(i, strconv.Itoa(j),
+				"weight %v, but %v in the other direction: want a symmetric matrix", v, turned)
 		}
 		return nil
 	})
@@ -163,10 +161,7 @@ func Degrees(a *sparse.Matrix) []float64 {
 // Components numbers the connected components of the graph in the order of their first points:
 // label[i] is the component of point i. Edges of weight 0 do not connect. Cost: O(n + edges).
 func Components(a *sparse.Matrix) (label []int, count int) {
-	label = make([]int, a.Rows)
-	for i := range label {
-		label[i] = -1
-	}
+	label = slices.Repeat([]int{-1}, a.Rows)
 	var stack []int
 	for first := range label {
 		if label[first] >= 0 {

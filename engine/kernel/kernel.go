@@ -72,11 +72,11 @@ type Kernel struct {
 // *fault.ParamError.
 func New(s Spec) (Kernel, error) {
 	if s.IsZero() {
-		return Kernel{}, &fault.ParamError{Param: "kernel", Value: "", Want: "a kernel such as rbf:sigma=1"}
+		return Kernel{}, fault.Param("kernel", "", "a kernel such as rbf:sigma=1")
 	}
 	if r, _, open := s.Open(); open {
-		return Kernel{}, &fault.ParamError{Param: r.Parameter + " of kernel " + r.Kernel, Value: r.Name,
-			Want: "a number; resolve the rule from data first"}
+		return Kernel{}, fault.Param(r.Parameter+" of kernel "+r.Kernel, r.Name,
+			"a number; resolve the rule from data first")
 	}
 	k := Kernel{spec: s}
 	for i := s.n - 1; i >= 0; i-- {
@@ -320,8 +320,8 @@ func (k Kernel) accepts(x points.Points) error {
 			return bad("a kernel for vectors, such as rbf:sigma=median (spectrum takes sequences)")
 		}
 	default:
-		return &fault.ParamError{Param: "points", Value: fmt.Sprintf("%T", x),
-			Want: "*points.Dense, *points.CSR, *points.Sequences or *points.Gram"}
+		return fault.Param("points", fmt.Sprintf("%T", x),
+			"*points.Dense, *points.CSR, *points.Sequences or *points.Gram")
 	}
 	return nil
 }

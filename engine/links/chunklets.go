@@ -22,7 +22,7 @@ import (
 // Cost: O(n + rows given).
 func FromChunklets(n int, chunklets [][]int) (*Set, error) {
 	if n < 0 {
-		return nil, &fault.ParamError{Param: "number of rows", Value: n, Want: "a number >= 0"}
+		return nil, fault.Param("number of rows", n, "a number >= 0")
 	}
 	f := newForest(n)
 	member := make([]int, n) // 1 + the last chunklet with the row, 0 if none

@@ -270,7 +270,7 @@ func comparePositions(a, b position) int {
 
 func build(n int, ls []Link) (*Set, []error) {
 	if n < 0 {
-		return nil, []error{&fault.ParamError{Param: "number of rows", Value: n, Want: "a number >= 0"}}
+		return nil, []error{fault.Param("number of rows", n, "a number >= 0")}
 	}
 	found := make(map[int]error)
 	sound := make([]position, 0, len(ls)) // links without a problem of their own

@@ -61,8 +61,7 @@ func isCount(i, j int, v float64) error {
 	if v >= 0 && !math.IsInf(v, 0) {
 		return nil
 	}
-	return &fault.DataError{Row: i, Column: fmt.Sprint(j),
-		Err: fmt.Errorf("%v: want a count, a finite number >= 0", v)}
+	return fault.Cell(i, fmt.Sprint(j), "%v: want a count, a finite number >= 0", v)
 }
 
 // TermWeight returns the weight of a term that f of n texts contain, as [CountTerms] states it.
@@ -91,8 +90,7 @@ func eachTerm(p points.Points, f func(i, j int, v float64) error) error {
 			}
 		}
 	default:
-		return &fault.ParamError{Param: "tfidf", Value: dataset.KindOf(p),
-			Want: "dense or sparse points, whose features are terms"}
+		return fault.Param("tfidf", dataset.KindOf(p), "dense or sparse points, whose features are terms")
 	}
 	return nil
 }
@@ -163,8 +161,7 @@ func (t *TFIDF) weigh(row []float64, terms []int32) {
 
 func (t *TFIDF) check(d int) error {
 	if want := t.Features(); d != want {
-		return &fault.ShapeError{What: "number of features", Got: d,
-			Want: fmt.Sprintf("%d, the number of terms", want)}
+		return fault.Shape("number of features", d, "%d, the number of terms", want)
 	}
 	return nil
 }
@@ -193,10 +190,7 @@ func (t *TFIDF) Rules(names []string) Rules {
 	if r.Terms = t.Weight; t.Column == nil {
 		return r
 	}
-	r.Terms = make([]float64, t.Terms)
-	for j := range r.Terms {
-		r.Terms[j] = t.Other
-	}
+	r.Terms = slices.Repeat([]float64{t.Other}, t.Terms)
 	for k, c := range t.Column {
 		r.Terms[c] = t.Weight[k]
 	}

@@ -280,8 +280,7 @@ func (s Score) String() string {
 func (p *Points) check() error {
 	size := func(what string, got int) error {
 		if got != p.Count {
-			return &fault.ShapeError{What: "number of " + what, Got: got,
-				Want: fmt.Sprintf("%d, as there are points", p.Count)}
+			return fault.Shape("number of "+what, got, "%d, as there are points", p.Count)
 		}
 		return nil
 	}
@@ -324,8 +323,7 @@ func (p *Points) check() error {
 	for _, list := range [][][2]int{p.Must, p.Cannot} {
 		for _, l := range list {
 			if min(l[0], l[1]) < 0 || max(l[0], l[1]) >= p.Count {
-				return &fault.ShapeError{What: "point of a link", Got: max(l[0], l[1]),
-					Want: fmt.Sprintf("0 to %d", p.Count-1)}
+				return fault.Shape("point of a link", max(l[0], l[1]), "0 to %d", p.Count-1)
 			}
 		}
 	}
@@ -340,14 +338,13 @@ func (p *Points) checkNear(v Layout) error {
 	want := p.Count * v.Near.Count
 	for _, got := range []int{len(v.Near.Index), len(v.Near.Distance)} {
 		if got != want {
-			return &fault.ShapeError{What: "number of neighbors of " + v.Name, Got: got,
-				Want: fmt.Sprintf("%d, %d for each point", want, v.Near.Count)}
+			return fault.Shape("number of neighbors of "+v.Name, got, "%d, %d for each point", want,
+				v.Near.Count)
 		}
 	}
 	for _, i := range v.Near.Index {
 		if int(i) < 0 || int(i) >= p.Count {
-			return &fault.ShapeError{What: "neighbor of a point", Got: int(i),
-				Want: fmt.Sprintf("0 to %d", p.Count-1)}
+			return fault.Shape("neighbor of a point", int(i), "0 to %d", p.Count-1)
 		}
 	}
 	return finite("distances of "+v.Name, v.Near.Distance)
@@ -355,8 +352,7 @@ func (p *Points) checkNear(v Layout) error {
 
 func finite(name string, values []float64) error {
 	if i := points.FirstNotFinite(values); i >= 0 {
-		return &fault.DataError{Row: i, Column: name,
-			Err: fmt.Errorf("value is %v: want a finite number", values[i])}
+		return fault.Cell(i, name, "value is %v: want a finite number", values[i])
 	}
 	return nil
 }

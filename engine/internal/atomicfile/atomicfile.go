@@ -77,7 +77,7 @@ func Write(path string, f func(w io.Writer) error) error {
 // file, 0 for none), and whether it must be written directly.
 func resolve(path string) (target string, mode fs.FileMode, direct bool, err error) {
 	if path == "" {
-		return "", 0, false, &fault.ParamError{Param: "output path", Value: path, Want: "a file name"}
+		return "", 0, false, fault.Param("output path", path, "a file name")
 	}
 	if target, err = follow(path); err != nil {
 		return "", 0, false, cannotWrite(path, err)
