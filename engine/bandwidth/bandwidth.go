@@ -297,10 +297,7 @@ func meanSquareDense(p *points.Dense) (float64, error) {
 // visiting them. Features that do not occur contribute exactly 0.
 func meanSquareSparse(p *points.CSR) (float64, error) {
 	p, _ = p.Compact()
-	zeros := make([]float64, p.D) // points without the feature
-	for c := range zeros {
-		zeros[c] = float64(p.N)
-	}
+	zeros := slices.Repeat([]float64{float64(p.N)}, p.D) // points without the feature
 	first, means := make([]float64, p.D), make([]float64, p.D)
 	for k := len(p.Col) - 1; k >= 0; k-- {
 		zeros[p.Col[k]]--

@@ -308,7 +308,7 @@ func (c *csvRows) addPlain(t *table) int {
 	if !ok {
 		t.data = t.data[:before]
 		c.mix.drop(t.rows)
-		c.csv.unread(line)
+		c.csv.ahead = &ahead{string(line), nil} // for next
 		return 0
 	}
 	c.row++

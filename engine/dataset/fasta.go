@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -141,7 +142,7 @@ func (f *fastaReader) takeLine(text []byte) error {
 		}
 		return f.header(string(text[1:]))
 	case len(bytes.TrimSpace(text)) == 0:
-		f.noteBlank()
+		f.blank = cmp.Or(f.blank, f.line)
 		return nil
 	case len(f.start) == 0:
 		// Without a header it is not known where the first record begins.

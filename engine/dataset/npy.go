@@ -90,7 +90,7 @@ func (r *npyRows) next(limit int) (*table, error) {
 		return nil, err
 	}
 	var err error
-	t.data, err = r.src.nextValues(r.done*r.cols, t.rows*t.cols, r.size,
+	t.data, err = r.src.values(r.done*r.cols, t.rows*t.cols, r.size,
 		func(data []float64, buf []byte) ([]float64, error) {
 			return appendValues(data, buf, r.descr)
 		})

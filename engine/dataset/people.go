@@ -52,12 +52,7 @@ func People(n int, seed uint64) (*Data, error) {
 	for c, name := range names {
 		column, code := points.Column{Name: name, Codes: make([]int32, n)}, map[string]int32{"": -1}
 		for i := range cells {
-			text := cells[i][c]
-			if _, known := code[text]; !known {
-				code[text] = int32(len(column.Levels))
-				column.Levels = append(column.Levels, text)
-			}
-			column.Codes[i] = code[text]
+			column.Codes[i] = column.Level(cells[i][c], code)
 		}
 		x.Columns = append(x.Columns, column)
 	}

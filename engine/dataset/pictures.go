@@ -24,6 +24,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/internal/atomicfile"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/panics"
 )
@@ -125,7 +126,7 @@ func openFolder(path string) (*source, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, cannotRead(path, err)
+		return nil, atomicfile.CannotRead(path, err)
 	}
 	if len(paths) == 0 {
 		return nil, fault.Data(path, "it is a folder without pictures: want a file, or pictures ending in %s",

@@ -141,6 +141,7 @@ func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
 	}
 	s = &Stream{reading: reading{source: src,
 		rep: &report{file: src.name, max: 1, badRow: o.BadRow, bad: map[int]bool{}}}, o: o}
+	src.tabs = src.tabs || f.name == tsvName
 	if s.rows, err = f.rows(src, o, s.rep); err != nil {
 		return nil, s.rep.outcome(err)
 	}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -51,10 +52,7 @@ func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, d := len(r.start)-1, r.features
-	if d == 0 {
-		d = r.largest
-	}
+	rows, d := len(r.start)-1, cmp.Or(r.features, r.largest)
 	switch {
 	case len(rep.problems) > 0:
 		return nil, errStop
@@ -90,7 +88,7 @@ func (r *svmReader) takeLine(text []byte) error {
 	case comment:
 		return nil
 	default:
-		r.noteBlank()
+		r.blank = cmp.Or(r.blank, r.line)
 		return nil
 	}
 	if blank := r.blank; blank > 0 {

@@ -60,7 +60,8 @@ func (n *Neighbors) lists(rule Rule) [][]edge {
 	for i := range n.N {
 		index, squared := n.Of(i)
 		for a, j := range index {
-			mutual := n.has(int(j), int32(i))
+			back, _ := n.Of(int(j))
+			mutual := slices.Contains(back, int32(i))
 			if rule == Mutual && !mutual {
 				continue
 			}
@@ -71,12 +72,6 @@ func (n *Neighbors) lists(rule Rule) [][]edge {
 		}
 	}
 	return lists
-}
-
-// has reports whether point j is among the neighbors of i.
-func (n *Neighbors) has(i int, j int32) bool {
-	index, _ := n.Of(i)
-	return slices.Contains(index, j)
 }
 
 // Check returns a *fault.DataError that names the first row and column where a is not a weighted

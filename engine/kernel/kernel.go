@@ -291,8 +291,8 @@ func (k Kernel) prepare(x, y points.Points) (points.Points, points.Points, error
 	}
 	if xs, ok := x.(*points.Sequences); ok && y != nil {
 		if ys := y.(*points.Sequences); xs.Alphabet != ys.Alphabet {
-			return nil, nil, &fault.ParamError{Param: "alphabet", Value: xs.Alphabet,
-				Want: ys.Alphabet + ", the alphabet of the other sequences"}
+			return nil, nil, fault.Param("alphabet", xs.Alphabet, "%s, the alphabet of the other sequences",
+				ys.Alphabet)
 		}
 	}
 	sets, err := k.vectorsOf(sets...)
@@ -307,9 +307,7 @@ func (k Kernel) prepare(x, y points.Points) (points.Points, points.Points, error
 
 // accepts returns a ParamError unless the kernel can be evaluated on points of x's kind.
 func (k Kernel) accepts(x points.Points) error {
-	bad := func(want string) error {
-		return &fault.ParamError{Param: "kernel", Value: k.String(), Want: want}
-	}
+	bad := func(want string) error { return fault.Param("kernel", k.String(), "%s", want) }
 	switch x.(type) {
 	case *points.Sequences:
 		if !k.takesSequences() {

@@ -180,8 +180,9 @@ func (ev *singles) pack(p *points.Single, lo, hi, width int, panel, norms []floa
 		}
 	}
 	for r, sum := range sums[:count] {
-		if !(sum <= maxSingle) || sum < minSingle && ev.stage.kind != linear && !slices.Equal(rows[r], ev.center) {
-			// of the center itself the length 0 is correct and not an underflow
+		// The length 0 of the center itself is correct and not an underflow.
+		if !(sum <= maxSingle) || sum < minSingle && ev.stage.kind != linear &&
+			!slices.Equal(rows[r], ev.center) {
 			return fault.Row(lo+r, "squared length %g is beyond single precision: want 0 or %g to %.2g; "+
 				"standardize the data", sum, minSingle, maxSingle)
 		}

@@ -19,6 +19,7 @@
 package links
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -66,12 +67,7 @@ func (l Link) canonical() Link {
 	if l.I > l.J {
 		l.I, l.J = l.J, l.I
 	}
-	if l.Weight == 0 {
-		l.Weight = 1
-	}
-	if l.Bound == 0 {
-		l.Bound = math.NaN()
-	}
+	l.Weight, l.Bound = cmp.Or(l.Weight, 1), cmp.Or(l.Bound, math.NaN())
 	return l
 }
 

@@ -127,9 +127,6 @@ func (s *Scaling) Name() string { return "standardize" }
 // Features returns the number of columns.
 func (s *Scaling) Features() int { return len(s.Mean) }
 
-// Width returns the number of columns.
-func (s *Scaling) Width() int { return len(s.Mean) }
-
 // Apply returns scaled copies of dense points. A number of features other than the scaling's is a
 // *fault.ShapeError; a result that overflows is a *fault.DataError. Cost: O(nd).
 func (s *Scaling) Apply(p points.Points) (points.Points, error) {

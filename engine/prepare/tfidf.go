@@ -34,7 +34,13 @@ type TFIDF struct {
 // Values are counts, so a negative value is a *fault.DataError; sequences and Gram matrices, which
 // have no terms, are a *fault.ParamError. Cost: O(nd), or O(nonzero values) for sparse points.
 func CountTerms(p points.Points) (*TFIDF, error) {
-	if err := eachTerm(p, isCount); err != nil {
+	err := eachTerm(p, func(i, j int, v float64) error {
+		if v >= 0 && !math.IsInf(v, 0) {
+			return nil
+		}
+		return fault.Cell(i, fmt.Sprint(j), "%v: want a count, a finite number >= 0", v)
+	})
+	if err != nil {
 		return nil, err
 	}
 	t, n := &TFIDF{}, p.Len()
@@ -54,14 +60,6 @@ func CountTerms(p points.Points) (*TFIDF, error) {
 		t.Weight[j] = TermWeight(n, f)
 	}
 	return t, nil
-}
-
-// isCount returns an error for a value that counts nothing.
-func isCount(i, j int, v float64) error {
-	if v >= 0 && !math.IsInf(v, 0) {
-		return nil
-	}
-	return fault.Cell(i, fmt.Sprint(j), "%v: want a count, a finite number >= 0", v)
 }
 
 // TermWeight returns the weight of a term that f of n texts contain, as [CountTerms] states it.
@@ -97,9 +95,6 @@ func eachTerm(p points.Points, f func(i, j int, v float64) error) error {
 
 // Name returns "tfidf".
 func (t *TFIDF) Name() string { return "tfidf" }
-
-// Width returns the number of terms.
-func (t *TFIDF) Width() int { return t.Features() }
 
 // Features returns the number of terms.
 func (t *TFIDF) Features() int {

@@ -330,15 +330,12 @@ func (p pdf) FillString(face font.Face, at vg.Point, s string) {
 // recoverTypefaces turns a panic of the PDF canvas into an error. The canvas panics if it cannot
 // prepare its typefaces in the folder for temporary files.
 func recoverTypefaces(err *error) {
-	switch v := recover().(type) {
-	case nil:
-	case string:
-		cause, ok := strings.CutPrefix(v, "vgpdf: could not generate font data for PDF: ")
-		if !ok {
-			panic(v)
-		}
+	v := recover()
+	text, _ := v.(string)
+	switch cause, ok := strings.CutPrefix(text, "vgpdf: could not generate font data for PDF: "); {
+	case ok:
 		*err = fmt.Errorf("preparing the typefaces of a PDF in the folder for temporary files: %s", cause)
-	default:
+	case v != nil:
 		panic(v)
 	}
 }

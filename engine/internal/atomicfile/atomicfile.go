@@ -231,6 +231,20 @@ func cannotWrite(path string, err error) error {
 	return fault.Data(path, "cannot write: %w", cause)
 }
 
+// CannotRead turns an error of opening or reading the file at path into a *fault.DataError; input
+// errors stay as they are.
+func CannotRead(path string, err error) error {
+	switch {
+	case fault.IsInput(err):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.Data(path, "no such file: %w", fs.ErrNotExist)
+	case errors.Is(err, fs.ErrPermission):
+		return fault.Data(path, "may not be read: %w", fs.ErrPermission)
+	}
+	return fault.Data(path, "cannot read: %w", err)
+}
+
 // syncFolder makes the rename durable if the system supports it. Its failure is not reported, as
 // the file is complete and has its name.
 func syncFolder(dir string) {
