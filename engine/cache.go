@@ -47,7 +47,7 @@ type cacheEntry struct {
 // limit below 1 is a *fault.ParamError.
 func NewCache(limit int64) (*Cache, error) {
 	if limit < 1 {
-		return nil, &fault.ParamError{Param: "cache limit", Value: limit, Want: "a number of bytes >= 1"}
+		return nil, fault.Param("cache limit", limit, "a number of bytes >= 1")
 	}
 	return &Cache{limit: limit, entries: map[CacheKey]*list.Element{}, recent: list.New()}, nil
 }
@@ -78,7 +78,7 @@ func KeyOf(kind string, points [sha256.Size]byte, parts ...any) CacheKey {
 // compute is returned to every caller that waits for the value, unless it comes from the end of
 // another caller's context; errors are not kept.
 func Cached[T any](ctx context.Context, e *Engine, key func() CacheKey, bytes func(T) int64,
-	compute func() (T, error)) (T, error) {
+	compute func() (T, error)) (none T, err error) {
 	if e.cache == nil {
 		return compute()
 	}
@@ -94,12 +94,10 @@ func Cached[T any](ctx context.Context, e *Engine, key func() CacheKey, bytes fu
 				return v, bytes(v), nil
 			})
 			if err != nil {
-				var none T
 				return none, err
 			}
 			return value.(T), nil
 		}
-		var none T
 		select {
 		case <-entry.ready:
 		case <-ctx.Done():

@@ -6,6 +6,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -57,11 +58,8 @@ func New(o Options) (*Engine, error) {
 	if o.MemoryLimit < 0 {
 		return nil, fault.Param("memory limit", o.MemoryLimit, "a number of bytes >= 0 (0 for no limit)")
 	}
-	e := &Engine{backend: o.Backend, workers: o.Workers, limit: o.MemoryLimit, held: o.Held,
-		cache: o.Cache}
-	if e.workers == 0 {
-		e.workers = runtime.GOMAXPROCS(0)
-	}
+	e := &Engine{backend: o.Backend, workers: cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), limit: o.MemoryLimit,
+		held: o.Held, cache: o.Cache}
 	if e.backend == nil {
 		b, err := backends.Open(backends.Options{Threads: e.workers})
 		if err != nil {

@@ -411,7 +411,10 @@ func (f *Fitted) preparedDim() int {
 	if f.Scaling == nil {
 		return -1
 	}
-	return f.Scaling.Width()
+	if p := prepare.ByColumn(f.Scaling); p != nil {
+		return p.Width()
+	}
+	return f.Scaling.Features()
 }
 
 // Preparation returns the name of the transformation of features before the model.

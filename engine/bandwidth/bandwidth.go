@@ -192,11 +192,6 @@ func spread(n, limit int) []int {
 // stretch returns floor(i n / limit) without overflow for i <= limit.
 func stretch(i, n, limit int) int { return i*(n/limit) + i*(n%limit)/limit }
 
-// distances returns the squared distances between the points, or between a sample of them.
-func (m *measurement) distances(ctx context.Context) (blas.Matrix, error) {
-	return m.k.SquaredDistances(ctx, m.eng, sample(m.x, m.limit.pairs))
-}
-
 // meanSquare returns the mean squared distance over pairs, in closed form for vectors.
 func (m *measurement) meanSquare(ctx context.Context) (float64, error) {
 	if m.k.IsLinear() {
@@ -239,7 +234,7 @@ func (m *measurement) pairMean(ctx context.Context, f func(float64) float64) (fl
 
 // median returns the median distance over pairs.
 func (m *measurement) median(ctx context.Context) (float64, error) {
-	d2, err := m.distances(ctx)
+	d2, err := m.k.SquaredDistances(ctx, m.eng, sample(m.x, m.limit.pairs))
 	if err != nil {
 		return 0, err
 	}
@@ -302,10 +297,7 @@ func meanSquareDense(p *points.Dense) (float64, error) {
 // visiting them. Features that do not occur contribute exactly 0.
 func meanSquareSparse(p *points.CSR) (float64, error) {
 	p, _ = p.Compact()
-	zeros := make([]float64, p.D) // points without the feature
-	for c := range zeros {
-		zeros[c] = float64(p.N)
-	}
+	zeros := slices.Repeat([]float64{float64(p.N)}, p.D) // points without the feature
 	first, means := make([]float64, p.D), make([]float64, p.D)
 	for k := len(p.Col) - 1; k >= 0; k-- {
 		zeros[p.Col[k]]--

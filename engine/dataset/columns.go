@@ -68,10 +68,10 @@ func (c *Columns) CheckNames() error {
 		var err error
 		switch {
 		case name == "":
-			err = c.Problem(ColumnError(strconv.Itoa(j), "feature %d has no name: want one", j),
+			err = c.Problem(fault.Cell(-1, strconv.Itoa(j), "feature %d has no name: want one", j),
 				"name the column, or remove it")
 		case twice:
-			err = c.Problem(ColumnError(name, "features %d and %d have the same name: want different ones",
+			err = c.Problem(fault.Cell(-1, name, "features %d and %d have the same name: want different ones",
 				first, j),
 				"rename one of them")
 		default:
@@ -123,19 +123,19 @@ func (c *Columns) NoFeatures() error {
 
 // NoName reports a column that options make one of ids or labels and that cannot be one.
 func (c *Columns) NoName(column string) error {
-	return c.Problem(ColumnError(column, "it cannot be the labels or ids: want texts or whole numbers"),
+	return c.Problem(fault.Cell(-1, column, "it cannot be the labels or ids: want texts or whole numbers"),
 		"choose another column")
 }
 
 // NoText reports a column that options make one of text and that cannot be one.
 func (c *Columns) NoText(column string) error {
-	return c.Problem(ColumnError(column, "it cannot be read as text: want texts, numbers or dates"),
+	return c.Problem(fault.Cell(-1, column, "it cannot be read as text: want texts, numbers or dates"),
 		"read it as numbers, or drop it")
 }
 
 // NoNumbers reports a column of other values than numbers.
 func (c *Columns) NoNumbers(column, what, fix string) error {
-	return c.Problem(ColumnError(column, "it contains %s: want numbers", what), fix)
+	return c.Problem(fault.Cell(-1, column, "it contains %s: want numbers", what), fix)
 }
 
 // HintOfText is what to do with a column of texts where numbers are wanted.
@@ -154,7 +154,7 @@ func (c *Columns) NotFinite(feature string, row int, v float64, empty, whole boo
 		what, fix = "the whole number has no exact float64: want at most 2^53 in size",
 			"write the column as double"
 	}
-	return c.Problem(CellError(feature, row, "%s", what), fix)
+	return c.Problem(fault.Cell(row, feature, "%s", what), fix)
 }
 
 // Text says what the texts of a column are.
@@ -171,10 +171,10 @@ const (
 func (c *Columns) CheckText(column string, kind Text, s string, row int) error {
 	switch {
 	case s == "" && kind == IDText:
-		return c.Problem(CellError(column, row, "the cell is empty: want a %s", column),
+		return c.Problem(fault.Cell(row, column, "the cell is empty: want a %s", column),
 			"fill in the cell, or remove the row")
 	case kind == FeatureText && !utf8.ValidString(s):
-		return c.Problem(CellError(column, row, "the cell is not UTF-8: want text"),
+		return c.Problem(fault.Cell(row, column, "the cell is not UTF-8: want text"),
 			"remove the column, if it holds other bytes than text")
 	}
 	return nil
@@ -182,19 +182,9 @@ func (c *Columns) CheckText(column string, kind Text, s string, row int) error {
 
 // OtherLength returns the error of a list of another length than the first one.
 func OtherLength(column string, row, width int) *fault.DataError {
-	return CellError(column, row,
+	return fault.Cell(row, column,
 		"the list has another length than %d, that of the first row: want the same length in every row",
 		width)
-}
-
-// ColumnError returns an error that names a column.
-func ColumnError(column, format string, args ...any) *fault.DataError {
-	return CellError(column, -1, format, args...)
-}
-
-// CellError returns an error that names a column and a row.
-func CellError(column string, row int, format string, args ...any) *fault.DataError {
-	return errorAt("", 0, row, column, format, args...)
 }
 
 // Budget counts the memory that a reader has in use in addition to the values of a block.

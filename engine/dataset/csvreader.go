@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -51,9 +52,7 @@ func newCSVReader(src *source, maxLine int) (*csvReader, error) {
 func (r *csvReader) next() (fields []string, line int, err error) {
 	text, err := r.nextLine()
 	for ; err == nil && text == ""; text, err = r.nextLine() {
-		if r.blank == 0 {
-			r.blank = r.line
-		}
+		r.blank = cmp.Or(r.blank, r.line)
 	}
 	if err == io.EOF {
 		return nil, r.line, err
@@ -205,9 +204,6 @@ func (r *csvReader) plainLine() []byte {
 	}
 	return text
 }
-
-// unread puts the line of plainLine back.
-func (r *csvReader) unread(text []byte) { r.ahead = &ahead{string(text), nil} }
 
 // nextLine is like readLine, but returns a copy of the text, and first an outcome that was kept.
 func (r *csvReader) nextLine() (string, error) {

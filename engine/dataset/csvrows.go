@@ -75,8 +75,7 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 	c.findNumerals(o.Thousands)
 	for name, marks := range o.Marks {
 		if !marks.Valid() {
-			return nil, &fault.ParamError{Param: "number", Value: name + "=" + string(marks),
-				Want: "us or eu"}
+			return nil, fault.Param("number", name+"="+string(marks), "us or eu")
 		}
 		if !slices.Contains(r.columns, name) {
 			return nil, fault.InFile(fault.Unknown("number", name, r.columns), src.name)
@@ -309,7 +308,7 @@ func (c *csvRows) addPlain(t *table) int {
 	if !ok {
 		t.data = t.data[:before]
 		c.mix.drop(t.rows)
-		c.csv.unread(line)
+		c.csv.ahead = &ahead{string(line), nil} // for next
 		return 0
 	}
 	c.row++

@@ -252,9 +252,8 @@ func (t *table) makePoints(name string, o ReadOptions) (points.Points, error) {
 type Transform interface {
 	// Apply returns changed copies of points. A wrong number of features is a *fault.ShapeError.
 	Apply(p points.Points) (points.Points, error)
-	// Features returns the number of features of its input, Width of its output.
+	// Features returns the number of features of its input.
 	Features() int
-	Width() int
 	// Name says what it does in a word or two.
 	Name() string
 	// Encode stores it in a model file.
@@ -281,6 +280,7 @@ func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error
 	if err != nil {
 		return nil, err
 	}
+	src.tabs = src.tabs || f.name == tsvName
 	t, err := f.decode(src, o, rep)
 	if err != nil {
 		return nil, err
@@ -322,27 +322,12 @@ func (t *table) removeRows(wrong map[int]bool, first int) {
 	if len(wrong) == 0 {
 		return
 	}
-	kept := 0
-	for i := range t.rows {
-		if wrong[first+i] {
-			continue
-		}
-		copy(t.data[kept*t.cols:(kept+1)*t.cols], t.data[i*t.cols:(i+1)*t.cols])
-		if t.ids != nil {
-			t.ids[kept] = t.ids[i]
-		}
-		if t.labels != nil {
-			t.labels[kept] = t.labels[i]
-		}
-		kept++
+	rows := slices.DeleteFunc(points.UpTo(t.rows), func(i int) bool { return wrong[first+i] })
+	for k, i := range rows {
+		copy(t.data[k*t.cols:(k+1)*t.cols], t.data[i*t.cols:(i+1)*t.cols])
 	}
-	t.rows, t.data = kept, t.data[:kept*t.cols]
-	if t.ids != nil {
-		t.ids = t.ids[:kept]
-	}
-	if t.labels != nil {
-		t.labels = t.labels[:kept]
-	}
+	t.rows, t.data = len(rows), t.data[:len(rows)*t.cols]
+	t.ids, t.labels = points.Keep(t.ids, rows), points.Keep(t.labels, rows)
 }
 
 // Fingerprint returns [points.Digest] of p in hexadecimal.
@@ -415,8 +400,7 @@ func (o ReadOptions) Roles(columns []string) (Roles, error) {
 }
 
 func twoParts(column, a, b string) error {
-	return &fault.DataError{Row: -1, Column: column,
-		Err: fmt.Errorf("the column is %s and %s: want one of the two", a, b)}
+	return fault.Cell(-1, column, "the column is %s and %s: want one of the two", a, b)
 }
 
 func noColumn(name string, columns []string) error {
@@ -445,8 +429,7 @@ func matching(list, columns []string, option string) ([]bool, error) {
 		for i, column := range columns {
 			ok, err := path.Match(flat(name), flat(column))
 			if err != nil {
-				return nil, &fault.ParamError{Param: option, Value: name,
-					Want: "the name of a column, or a pattern such as total_*"}
+				return nil, fault.Param(option, name, "the name of a column, or a pattern such as total_*")
 			}
 			is[i], found = is[i] || ok, found || ok
 		}

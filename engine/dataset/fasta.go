@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -83,8 +84,7 @@ func Alphabet(text string) (string, error) {
 	letters := strings.ToUpper(text)
 	for i, c := range letters {
 		if c < 'A' || c > 'Z' || strings.IndexRune(letters, c) < i {
-			return "", &fault.ParamError{Param: "alphabet", Value: text,
-				Want: "protein, dna, rna, or letters from A to Z, each once"}
+			return "", fault.Param("alphabet", text, "protein, dna, rna, or letters from A to Z, each once")
 		}
 	}
 	return letters, nil
@@ -142,7 +142,7 @@ func (f *fastaReader) takeLine(text []byte) error {
 		}
 		return f.header(string(text[1:]))
 	case len(bytes.TrimSpace(text)) == 0:
-		f.noteBlank()
+		f.blank = cmp.Or(f.blank, f.line)
 		return nil
 	case len(f.start) == 0:
 		// Without a header it is not known where the first record begins.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // format is one entry of the table of file formats. Functions that a format does not support are
@@ -31,26 +32,16 @@ func (f format) readable() bool { return f.decode != nil }
 func (f format) writable() bool { return f.encode != nil }
 
 const (
-	npyName   = "npy"
-	tsvEnding = ".tsv"
+	npyName = "npy"
+	tsvName = "tsv"
 )
-
-// withTabs reads CSV text as if it were called .tsv.
-func withTabs[T any](read func(src *source, o ReadOptions, rep *report) (T,
-	error)) func(src *source, o ReadOptions, rep *report) (T, error) {
-	return func(src *source, o ReadOptions, rep *report) (T, error) {
-		src.tabs = true
-		return read(src, o, rep)
-	}
-}
 
 // formats returns the table, with the formats of other packages at the end. A new format is a new
 // entry here.
 func formats(extra []Extension) []format {
 	table := []format{
 		{"csv", []string{".csv"}, decodeCSV, openCSVStream, decodeLabels, encodeCSV, true},
-		{"tsv", []string{tsvEnding}, withTabs(decodeCSV), withTabs(openCSVStream), decodeLabels, encodeTSV,
-			true},
+		{tsvName, []string{".tsv"}, decodeCSV, openCSVStream, decodeLabels, encodeTSV, true},
 		{"jsonl", []string{".jsonl", ".ndjson"}, withJSON(decodeCSV), withJSON(openCSVStream), nil, nil,
 			true},
 		{npyName, []string{".npy"}, decodeNPY, openNPYRows, nil, encodeNPY, false},
@@ -130,9 +121,8 @@ func lookupFormat(path, name string, extra []Extension, usable func(format) bool
 		return f, isGzip(path), nil
 	}
 	base, _ := cutGzip(filepath.Base(path))
-	return format{}, false, &fault.ParamError{Param: "format of " + path, Value: filepath.Ext(base),
-		Want: "one of ." + strings.Join(formatNames(extra, usable), ", .") +
-			" (each also .gz), or the name of a format"}
+	return format{}, false, fault.Param("format of "+path, filepath.Ext(base),
+		"one of .%s (each also .gz), or the name of a format", strings.Join(formatNames(extra, usable), ", ."))
 }
 
 // Extension is a file format in a package of its own, because it needs a library that this package
@@ -263,11 +253,7 @@ func (r *extendedRows) nextMixed(limit int) (*table, error) {
 			return nil, err
 		}
 	}
-	features := make([]int, len(t.features))
-	for k := range features {
-		features[k] = k
-	}
-	r.mix.finish(t, features)
+	r.mix.finish(t, points.UpTo(len(t.features)))
 	return t, nil
 }
 

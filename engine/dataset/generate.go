@@ -74,10 +74,9 @@ func (g generator) generate(o GenerateOptions) (*Data, error) {
 	noise := o.Noise
 	switch {
 	case o.N < 2:
-		return nil, &fault.ParamError{Param: "number of points", Value: o.N, Want: "at least 2"}
+		return nil, fault.Param("number of points", o.N, "at least 2")
 	case !(noise >= 0) || math.IsInf(noise, 0):
-		return nil, &fault.ParamError{Param: "noise", Value: noise,
-			Want: "a finite number > 0, or 0 for the default"}
+		return nil, fault.Param("noise", noise, "a finite number > 0, or 0 for the default")
 	case noise == 0:
 		noise = g.noise
 	}
@@ -155,13 +154,11 @@ const (
 func Split(n int, fraction float64, labels []string, seed uint64) (first, second []int, err error) {
 	switch {
 	case !(0 < fraction && fraction < 1):
-		return nil, nil, &fault.ParamError{Param: "fraction", Value: fraction,
-			Want: "a number between 0 and 1"}
+		return nil, nil, fault.Param("fraction", fraction, "a number between 0 and 1")
 	case n < 2:
-		return nil, nil, &fault.ShapeError{What: "number of rows to split", Got: n, Want: "at least 2"}
+		return nil, nil, fault.Shape("number of rows to split", n, "at least 2")
 	case labels != nil && len(labels) != n:
-		return nil, nil, &fault.ShapeError{What: "number of labels", Got: len(labels),
-			Want: "one for each row"}
+		return nil, nil, fault.Shape("number of labels", len(labels), "one for each row")
 	}
 	total := min(max(int(math.Round(fraction*float64(n))), 1), n-1)
 	classes := classRows(n, labels)

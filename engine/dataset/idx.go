@@ -70,9 +70,12 @@ func decodeIDX(src *source, o ReadOptions, rep *report) (*table, error) {
 			h.shape(), h.name)
 	}
 	t := &table{rows: int(rows), cols: int(cols)}
-	t.data, err = src.values(int(n), h.Bits/8, func(data []float64, buf []byte) ([]float64, error) {
+	t.data, err = src.values(0, int(n), h.Bits/8, func(data []float64, buf []byte) ([]float64, error) {
 		return h.append(data, buf, true), nil
 	})
+	if err == nil {
+		err = src.atEnd(int(n))
+	}
 	if err != nil || h.Kind != Float {
 		return t, err
 	}

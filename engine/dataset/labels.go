@@ -3,7 +3,6 @@ package dataset
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -244,8 +243,8 @@ func WriteLabelRows(path string, next func() (LabelRows, error), o WriteOptions)
 // others lack.
 func (b LabelRows) check(named bool) error {
 	if (b.IDs != nil) != named || named && len(b.IDs) != len(b.Labels) {
-		return &fault.ShapeError{What: "number of ids", Got: len(b.IDs),
-			Want: fmt.Sprintf("%d, one for each label, or none in all blocks", len(b.Labels))}
+		return fault.Shape("number of ids", len(b.IDs), "%d, one for each label, or none in all blocks",
+			len(b.Labels))
 	}
 	return nil
 }

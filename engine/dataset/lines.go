@@ -98,13 +98,6 @@ func (t *textRows) each(take func(text []byte) error) error {
 	}
 }
 
-// noteBlank records that the line is blank.
-func (t *textRows) noteBlank() {
-	if t.blank == 0 {
-		t.blank = t.line
-	}
-}
-
 // problem reports a problem of the current row.
 func (t *textRows) problem(line int, fix, format string, args ...any) error {
 	return t.rep.add(errorAt(t.src.name, line, len(t.start)-1, "", format, args...), fix)
@@ -171,10 +164,7 @@ func (r *lineReader) readLong(head []byte) ([]byte, error) {
 		}
 		if err != bufio.ErrBufferFull {
 			if more != nil {
-				r.long = append(make([]byte, 0, total), r.long...)
-				for _, piece := range more {
-					r.long = append(r.long, piece...)
-				}
+				r.long = bytes.Join(append([][]byte{r.long}, more...), nil)
 			}
 			return r.long, err
 		}

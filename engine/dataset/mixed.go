@@ -82,13 +82,7 @@ func (c *csvRows) textAmongNumbers(t *table, column, line int, cell string) erro
 			"%s is not a number, but the column is to be numbers: want a number", quote(cell))
 	}
 	where := "as most cells of the column are"
-	j := 0
-	for _, i := range c.numbers {
-		if i == column {
-			break
-		}
-		j++
-	}
+	j := slices.Index(c.numbers, column)
 	switch above := c.mix.above[j] + c.mix.numbers(t, j); {
 	case above == 1:
 		where = "as the cell above is"

@@ -90,7 +90,7 @@ func (r *npyRows) next(limit int) (*table, error) {
 		return nil, err
 	}
 	var err error
-	t.data, err = r.src.nextValues(r.done*r.cols, t.rows*t.cols, r.size,
+	t.data, err = r.src.values(r.done*r.cols, t.rows*t.cols, r.size,
 		func(data []float64, buf []byte) ([]float64, error) {
 			return appendValues(data, buf, r.descr)
 		})
@@ -406,8 +406,8 @@ func encodeNPY(w *matrixWriter) error {
 	known := w.rows >= 0
 	at, patch := w.out.(io.WriterAt)
 	if !known && !patch {
-		return &fault.ParamError{Param: "output path", Value: w.path,
-			Want: "a regular file for .npy, or .csv: the number of rows is not known before the end"}
+		return fault.Param("output path", w.path,
+			"a regular file for .npy, or .csv: the number of rows is not known before the end")
 	}
 	descr := "<f8"
 	if w.single {

@@ -127,10 +127,7 @@ func (r *records) findNumerals(groups bool) {
 // numbers in the way of the file.
 func (c *csvRows) findColumnNumerals(o *ReadOptions) error {
 	mixed := o.Mixed && !o.Gram
-	c.cells = make([]numerals, len(c.columns))
-	for i := range c.cells {
-		c.cells[i] = c.marks
-	}
+	c.cells = slices.Repeat([]numerals{c.marks}, len(c.columns))
 	separate := c.csv.delimiter == ';' || c.csv.delimiter == '\t'
 	if !mixed && !separate && len(o.Marks)+len(o.FitMarks) == 0 {
 		return nil
@@ -422,9 +419,7 @@ func (x sampleCells) decimal(n numerals) (first string, doubt bool) {
 		if !n.isNumber(cell) || !strings.Contains(cell, mark) {
 			continue
 		}
-		if first == "" {
-			first = cell
-		}
+		first = cmp.Or(first, cell)
 		bare := cell
 		if n.dressed {
 			bare, _ = undress(cell, mark)

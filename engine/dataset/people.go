@@ -20,7 +20,7 @@ const streamPeople = 0x70656f706c65
 // below 2 is a *fault.ParamError.
 func People(n int, seed uint64) (*Data, error) {
 	if n < 2 {
-		return nil, &fault.ParamError{Param: "number of records", Value: n, Want: "at least 2"}
+		return nil, fault.Param("number of records", n, "at least 2")
 	}
 	p := &people{rand.New(rand.NewPCG(seed, streamPeople))}
 	cells, labels := make([][]string, 0, n), make([]string, 0, n)
@@ -52,12 +52,7 @@ func People(n int, seed uint64) (*Data, error) {
 	for c, name := range names {
 		column, code := points.Column{Name: name, Codes: make([]int32, n)}, map[string]int32{"": -1}
 		for i := range cells {
-			text := cells[i][c]
-			if _, known := code[text]; !known {
-				code[text] = int32(len(column.Levels))
-				column.Levels = append(column.Levels, text)
-			}
-			column.Codes[i] = code[text]
+			column.Codes[i] = column.Level(cells[i][c], code)
 		}
 		x.Columns = append(x.Columns, column)
 	}

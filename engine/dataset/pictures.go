@@ -24,6 +24,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/internal/atomicfile"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/panics"
 )
@@ -67,8 +68,8 @@ func (p *Pictures) size() (width, height, colors int, err error) {
 		}
 	}
 	if len(parts) < 2 || n[2] != 1 && n[2] != 3 || n[0]*n[1]*n[2] > mostPixels {
-		return 0, 0, 0, &fault.ParamError{Param: "pixels", Value: p.Pixels,
-			Want: "WIDTHxHEIGHT, or WIDTHxHEIGHTx3 for colors, of at most 1048576 features"}
+		return 0, 0, 0, fault.Param("pixels", p.Pixels,
+			"WIDTHxHEIGHT, or WIDTHxHEIGHTx3 for colors, of at most 1048576 features")
 	}
 	return n[0], n[1], n[2], nil
 }
@@ -86,8 +87,8 @@ func (o ReadOptions) forPictures(src *source) (ReadOptions, error) {
 		return o, nil
 	}
 	if o.Pictures.Column == "" {
-		return o, &fault.ParamError{Param: "pixels", Value: o.Pictures.Pixels,
-			Want: "none without a column of pictures, or a folder of them"}
+		return o, fault.Param("pixels", o.Pictures.Pixels,
+			"none without a column of pictures, or a folder of them")
 	}
 	if _, _, _, err := o.Pictures.size(); err != nil {
 		return o, err
@@ -125,7 +126,7 @@ func openFolder(path string) (*source, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, cannotRead(path, err)
+		return nil, atomicfile.CannotRead(path, err)
 	}
 	if len(paths) == 0 {
 		return nil, fault.Data(path, "it is a folder without pictures: want a file, or pictures ending in %s",

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -37,9 +38,7 @@ type report struct {
 
 // add records a problem and returns errStop if decoding should end.
 func (r *report) add(e *fault.DataError, fix string) error {
-	if e.File == "" {
-		e.File = r.file
-	}
+	e.File = cmp.Or(e.File, r.file)
 	if r.badRow != nil && e.Row >= 0 {
 		if !r.bad[e.Row] {
 			r.bad[e.Row] = true

@@ -141,8 +141,7 @@ func (c LinkContext) finder() (finder, error) {
 		return c.findNumber, nil
 	case ByID:
 		if c.IDs == nil {
-			return nil, &fault.ParamError{Param: "naming of rows", Value: c.By,
-				Want: "row, as the data has no column id"}
+			return nil, fault.Param("naming of rows", c.By, "row, as the data has no column id")
 		}
 		rows := c.rowsByID()
 		return func(name string) (int, string, string) { return c.findID(rows, name) }, nil

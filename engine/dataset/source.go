@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/internal/atomicfile"
 )
 
 // bufferSize is the size of the buffers between file, decompressor and parser. Lines up to this
@@ -33,7 +33,7 @@ type source struct {
 	packed int64
 	// limit is the limit on the bytes of labels, 0 for none.
 	limit int64
-	tabs  bool // it is called .tsv, so a tab in the header of CSV text separates names
+	tabs  bool // it is TSV, so a tab in the header of CSV text separates names
 	// headless: CSV text has no header. named: it has one, whatever that looks like.
 	headless, named bool
 	// translated: CSV text was made of lines of records, so its header is none of them.
@@ -50,12 +50,11 @@ type source struct {
 // open opens a regular file, pipe or device for reading.
 func open(path string, gz bool) (*source, error) {
 	if path == "-" {
-		return nil, &fault.ParamError{Param: "path", Value: path,
-			Want: "a file; streams are read with Decode"}
+		return nil, fault.Param("path", path, "a file; streams are read with Decode")
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, cannotRead(path, err)
+		return nil, atomicfile.CannotRead(path, err)
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
@@ -64,7 +63,7 @@ func open(path string, gz bool) (*source, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, cannotRead(path, err)
+		return nil, atomicfile.CannotRead(path, err)
 	}
 	size := int64(-1) // unknown
 	if info.Mode().IsRegular() {
@@ -132,21 +131,9 @@ func openInput[T any](in Input, begin func(src *source) (T, error)) (value T, er
 	return value, err
 }
 
-func cannotRead(path string, err error) error {
-	switch {
-	case fault.IsInput(err):
-		return err
-	case errors.Is(err, fs.ErrNotExist):
-		return fault.Data(path, "no such file: %w", fs.ErrNotExist)
-	case errors.Is(err, fs.ErrPermission):
-		return fault.Data(path, "may not be read: %w", fs.ErrPermission)
-	}
-	return fault.Data(path, "cannot read: %w", err)
-}
-
 func newSource(name string, r io.Reader, size int64, gz bool) *source {
 	base, _ := cutGzip(name)
-	s := &source{name: name, size: size, hint: size, packed: -1, tabs: strings.HasSuffix(base, tsvEnding)}
+	s := &source{name: name, size: size, hint: size, packed: -1, tabs: strings.HasSuffix(base, "."+tsvName)}
 	if gz {
 		s.size, s.packed, s.hint = -1, size, unpackedSize(r, size)
 		s.r = bufio.NewReaderSize(&steady{in: &gzipReader{name: name, in: r}}, bufferSize)
@@ -290,22 +277,9 @@ func (s *source) cutOff(what string) error {
 	return fault.Data(s.name, "it ends inside %s, the file is cut off: %w", what, io.ErrUnexpectedEOF)
 }
 
-// values reads n values of size bytes each and checks that nothing follows them. decode appends the
-// values in buf, a whole number of them.
-func (s *source) values(n, size int,
-	decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
-	data, err := s.nextValues(0, n, size, decode)
-	if err == nil {
-		err = s.atEnd(n)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return data, nil
-}
-
-// nextValues reads n values; at is the number of values before them.
-func (s *source) nextValues(at, n, size int,
+// values reads n values of size bytes each; at is the number of values before them. decode appends
+// the values in buf, a whole number of them.
+func (s *source) values(at, n, size int,
 	decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
 	data := make([]float64, 0, s.room(n))
 	buf := make([]byte, min(valueChunk, n)*size)

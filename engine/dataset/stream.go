@@ -129,11 +129,9 @@ func openStream(in Input, format string, o ReadOptions) (*Stream, error) {
 func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
 	switch {
 	case f.rows == nil:
-		return nil, &fault.ParamError{Param: "format", Value: f.name,
-			Want: "a format that is read row by row, such as csv or npy"}
+		return nil, fault.Param("format", f.name, "a format that is read row by row, such as csv or npy")
 	case o.Gram || o.Labels != "":
-		return nil, &fault.ParamError{Param: "stream", Value: src.name,
-			Want: "points only, without a Gram matrix or a file of labels"}
+		return nil, fault.Param("stream", src.name, "points only, without a Gram matrix or a file of labels")
 	}
 	if err = o.needColumns(src.name, f); err != nil {
 		return nil, err
@@ -143,6 +141,7 @@ func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
 	}
 	s = &Stream{reading: reading{source: src,
 		rep: &report{file: src.name, max: 1, badRow: o.BadRow, bad: map[int]bool{}}}, o: o}
+	src.tabs = src.tabs || f.name == tsvName
 	if s.rows, err = f.rows(src, o, s.rep); err != nil {
 		return nil, s.rep.outcome(err)
 	}
@@ -185,7 +184,7 @@ func (s *Stream) Next(limit int) (*Data, error) {
 // which, like any other, every later call returns again.
 func (s *Stream) Skip(n int) error {
 	if n < 0 {
-		return &fault.ParamError{Param: "n", Value: n, Want: "a number of rows >= 0"}
+		return fault.Param("n", n, "a number of rows >= 0")
 	}
 	if s.err != nil {
 		return s.err

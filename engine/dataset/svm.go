@@ -2,8 +2,10 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,8 +35,8 @@ type svmReader struct {
 // same points.
 func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 	if o.Features < 0 || o.Features > math.MaxInt32 {
-		return nil, &fault.ParamError{Param: "features", Value: o.Features,
-			Want: fmt.Sprintf("a number from 1 to %d, or 0 for the largest in the file", math.MaxInt32)}
+		return nil, fault.Param("features", o.Features,
+			"a number from 1 to %d, or 0 for the largest in the file", math.MaxInt32)
 	}
 	r := &svmReader{textRows: textRows{rep: rep, start: []int{0}}, features: o.Features,
 		labels: labelNames(0)}
@@ -50,10 +52,7 @@ func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, d := len(r.start)-1, r.features
-	if d == 0 {
-		d = r.largest
-	}
+	rows, d := len(r.start)-1, cmp.Or(r.features, r.largest)
 	switch {
 	case len(rep.problems) > 0:
 		return nil, errStop
@@ -89,7 +88,7 @@ func (r *svmReader) takeLine(text []byte) error {
 	case comment:
 		return nil
 	default:
-		r.noteBlank()
+		r.blank = cmp.Or(r.blank, r.line)
 		return nil
 	}
 	if blank := r.blank; blank > 0 {
@@ -278,10 +277,4 @@ func (b *blocks[T]) add(v T) {
 }
 
 // join returns all values.
-func (b *blocks[T]) join() []T {
-	out := make([]T, 0, b.n)
-	for _, part := range b.full {
-		out = append(out, part...)
-	}
-	return append(out, b.last...)
-}
+func (b *blocks[T]) join() []T { return slices.Concat(append(b.full, b.last)...) }

@@ -64,7 +64,7 @@ func (o WriteOptions) output(path string, gz bool, f func(w io.Writer) error) er
 		})
 	}
 	if o.Stdout == nil {
-		return &fault.ParamError{Param: "output path", Value: path, Want: "a file name"}
+		return fault.Param("output path", path, "a file name")
 	}
 	return write(o.Stdout)
 }
@@ -164,8 +164,7 @@ func (w *matrixWriter) advance() error {
 		before, got []string
 	}{{"number of ids", w.ids, block.IDs}, {"number of labels", w.labels, block.Labels}} {
 		if w.to > 0 && (s.got == nil) != (s.before == nil) || s.got != nil && len(s.got) != n {
-			return &fault.ShapeError{What: s.what, Got: len(s.got),
-				Want: "one for each row of all blocks, or none"}
+			return fault.Shape(s.what, len(s.got), "one for each row of all blocks, or none")
 		}
 	}
 	w.from, w.to, w.data, w.ids, w.labels = w.to, w.to+n, block.Data, block.IDs, block.Labels
@@ -227,11 +226,10 @@ func WriteMatrix(path string, rows, cols int, data []float64, stride int, ids []
 // otherwise the error is a *fault.ParamError.
 func WriteRows(path string, rows, cols int, next func() (Rows, error), o WriteOptions) error {
 	if cols < 1 {
-		return &fault.ShapeError{What: "number of columns", Got: cols, Want: "at least 1"}
+		return fault.Shape("number of columns", cols, "at least 1")
 	}
 	if rows < -1 {
-		return &fault.ShapeError{What: "number of rows", Got: rows,
-			Want: "a number >= 0, or -1 if it is unknown"}
+		return fault.Shape("number of rows", rows, "a number >= 0, or -1 if it is unknown")
 	}
 	return writeMatrix(&matrixWriter{path: path, rows: rows, cols: cols, next: next, stride: cols,
 		columns: o.Columns}, o)
@@ -242,7 +240,7 @@ func WriteRows(path string, rows, cols int, next func() (Rows, error), o WriteOp
 func WriteData(path string, d *Data, o WriteOptions) error {
 	x, ok := d.Points.(*points.Dense)
 	if !ok {
-		return &fault.ParamError{Param: "points", Value: fmt.Sprintf("%T", d.Points), Want: "dense points"}
+		return fault.Param("points", fmt.Sprintf("%T", d.Points), "dense points")
 	}
 	if o.Columns == nil {
 		o.Columns = d.Features
@@ -261,9 +259,8 @@ func writeMatrix(w *matrixWriter, o WriteOptions) error {
 		return err
 	}
 	if w.rows < 0 && countsFirst(f, gz, w.path) {
-		return &fault.ParamError{Param: "output path", Value: w.path,
-			Want: "a .npy file that is not compressed, or .csv: the number of rows, which the header of " +
-				".npy contains, is not known before the end"}
+		return fault.Param("output path", w.path, "a .npy file that is not compressed, or .csv: the number "+
+			"of rows, which the header of .npy contains, is not known before the end")
 	}
 	if w.next != nil { // before the file is created
 		if err := w.advance(); err != nil && err != io.EOF {
@@ -294,8 +291,8 @@ func (w *matrixWriter) check() error {
 	}
 	if w.rows < 0 || w.cols < 0 || w.stride < w.cols || w.rows > 0 &&
 		len(w.data) < (w.rows-1)*w.stride+w.cols {
-		return &fault.ShapeError{What: "length of the matrix's data", Got: len(w.data),
-			Want: fmt.Sprintf("%d x %d with a stride of %d", w.rows, w.cols, w.stride)}
+		return fault.Shape("length of the matrix's data", len(w.data), "%d x %d with a stride of %d", w.rows,
+			w.cols, w.stride)
 	}
 	for _, s := range []struct {
 		what string
@@ -408,8 +405,7 @@ func appendField(line []byte, s string) []byte {
 // writing.
 func WriteLabels(path string, labels, ids []string, o WriteOptions) error {
 	if ids != nil && len(ids) != len(labels) {
-		return &fault.ShapeError{What: "number of ids", Got: len(ids),
-			Want: fmt.Sprintf("%d, one for each label", len(labels))}
+		return fault.Shape("number of ids", len(ids), "%d, one for each label", len(labels))
 	}
 	done := false
 	return WriteLabelRows(path, func() (LabelRows, error) {

@@ -60,7 +60,8 @@ func (n *Neighbors) lists(rule Rule) [][]edge {
 	for i := range n.N {
 		index, squared := n.Of(i)
 		for a, j := range index {
-			mutual := n.has(int(j), int32(i))
+			back, _ := n.Of(int(j))
+			mutual := slices.Contains(back, int32(i))
 			if rule == Mutual && !mutual {
 				continue
 			}
@@ -73,12 +74,6 @@ func (n *Neighbors) lists(rule Rule) [][]edge {
 	return lists
 }
 
-// has reports whether point j is among the neighbors of i.
-func (n *Neighbors) has(i int, j int32) bool {
-	index, _ := n.Of(i)
-	return slices.Contains(index, j)
-}
-
 // Check returns a *fault.DataError that names the first row and column where a is not a weighted
 // undirected graph: not symmetric, or with a weight that is negative or not finite. Cost: O(edges).
 func Check(a *sparse.Matrix) error {
@@ -86,14 +81,12 @@ func Check(a *sparse.Matrix) error {
 		return fault.Shape("columns of the adjacency matrix", a.Cols, "%d, the number of rows", a.Rows)
 	}
 	return a.Across(func(i, j int, v, turned float64) error {
-		bad := func(format string, args ...any) error {
-			return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf(format, args...)}
-		}
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
-			return bad("weight %v: want a finite number >= 0", v)
+			return fault.Cell(i, strconv.Itoa(j), "weight %v: want a finite number >= 0", v)
 		case v != turned:
-			return bad("weight %v, but %v in the other direction: want a symmetric matrix", v, turned)
+			return fault.Cell(i, strconv.Itoa(j),
+				"weight %v, but %v in the other direction: want a symmetric matrix", v, turned)
 		}
 		return nil
 	})
@@ -163,10 +156,7 @@ func Degrees(a *sparse.Matrix) []float64 {
 // Components numbers the connected components of the graph in the order of their first points:
 // label[i] is the component of point i. Edges of weight 0 do not connect. Cost: O(n + edges).
 func Components(a *sparse.Matrix) (label []int, count int) {
-	label = make([]int, a.Rows)
-	for i := range label {
-		label[i] = -1
-	}
+	label = slices.Repeat([]int{-1}, a.Rows)
 	var stack []int
 	for first := range label {
 		if label[first] >= 0 {

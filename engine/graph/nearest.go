@@ -295,19 +295,13 @@ func NewLists(eng *engine.Engine, n, count, width int) (*Lists, error) {
 		"use fewer neighbors or raise the memory limit"); err != nil {
 		return nil, err
 	}
-	l := &Lists{
+	none := []float64{math.Inf(1)}
+	return &Lists{
 		t: eng.Backend().Kernels(),
-		Neighbors: &Neighbors{N: n, K: count, Index: make([]int32, n*count),
-			Squared: make([]float64, n*count)},
-		limit: make([]float64, n), never: slices.Repeat([]float64{math.Inf(-1)}, width),
-	}
-	for i := range l.Squared {
-		l.Index[i], l.Squared[i] = math.MaxInt32, math.Inf(1)
-	}
-	for i := range l.limit {
-		l.limit[i] = math.Inf(1)
-	}
-	return l, nil
+		Neighbors: &Neighbors{N: n, K: count, Index: slices.Repeat([]int32{math.MaxInt32}, n*count),
+			Squared: slices.Repeat(none, n*count)},
+		limit: slices.Repeat(none, n), never: slices.Repeat([]float64{math.Inf(-1)}, width),
+	}, nil
 }
 
 // Row offers candidates to point i. row has their squared distances less the number less, rounded:

@@ -440,7 +440,8 @@ func newSparse(ctx context.Context, eng *engine.Engine, x, y points.Points) (*sp
 			"use fewer points or raise the memory limit"); err != nil {
 			return nil, err
 		}
-		b.dense = transposeDense(p)
+		b.dense = &points.Dense{N: p.D, D: p.N, Data: make([]float64, len(p.Data))}
+		Matrix(p).TransposeTo(Matrix(b.dense))
 	}
 	return b, nil
 }
@@ -542,12 +543,6 @@ func transposeSparse(p *points.CSR) *points.CSR {
 			next[c]++
 		}
 	}
-	return t
-}
-
-func transposeDense(p *points.Dense) *points.Dense {
-	t := &points.Dense{N: p.D, D: p.N, Data: make([]float64, len(p.Data))}
-	blas.MatrixOf(p.N, p.D, p.Data).TransposeTo(blas.MatrixOf(t.N, t.D, t.Data))
 	return t
 }
 

@@ -72,11 +72,11 @@ type Kernel struct {
 // *fault.ParamError.
 func New(s Spec) (Kernel, error) {
 	if s.IsZero() {
-		return Kernel{}, &fault.ParamError{Param: "kernel", Value: "", Want: "a kernel such as rbf:sigma=1"}
+		return Kernel{}, fault.Param("kernel", "", "a kernel such as rbf:sigma=1")
 	}
 	if r, _, open := s.Open(); open {
-		return Kernel{}, &fault.ParamError{Param: r.Parameter + " of kernel " + r.Kernel, Value: r.Name,
-			Want: "a number; resolve the rule from data first"}
+		return Kernel{}, fault.Param(r.Parameter+" of kernel "+r.Kernel, r.Name,
+			"a number; resolve the rule from data first")
 	}
 	k := Kernel{spec: s}
 	for i := s.n - 1; i >= 0; i-- {
@@ -291,8 +291,8 @@ func (k Kernel) prepare(x, y points.Points) (points.Points, points.Points, error
 	}
 	if xs, ok := x.(*points.Sequences); ok && y != nil {
 		if ys := y.(*points.Sequences); xs.Alphabet != ys.Alphabet {
-			return nil, nil, &fault.ParamError{Param: "alphabet", Value: xs.Alphabet,
-				Want: ys.Alphabet + ", the alphabet of the other sequences"}
+			return nil, nil, fault.Param("alphabet", xs.Alphabet, "%s, the alphabet of the other sequences",
+				ys.Alphabet)
 		}
 	}
 	sets, err := k.vectorsOf(sets...)
@@ -307,9 +307,7 @@ func (k Kernel) prepare(x, y points.Points) (points.Points, points.Points, error
 
 // accepts returns a ParamError unless the kernel can be evaluated on points of x's kind.
 func (k Kernel) accepts(x points.Points) error {
-	bad := func(want string) error {
-		return &fault.ParamError{Param: "kernel", Value: k.String(), Want: want}
-	}
+	bad := func(want string) error { return fault.Param("kernel", k.String(), "%s", want) }
 	switch x.(type) {
 	case *points.Sequences:
 		if !k.takesSequences() {
@@ -320,8 +318,8 @@ func (k Kernel) accepts(x points.Points) error {
 			return bad("a kernel for vectors, such as rbf:sigma=median (spectrum takes sequences)")
 		}
 	default:
-		return &fault.ParamError{Param: "points", Value: fmt.Sprintf("%T", x),
-			Want: "*points.Dense, *points.CSR, *points.Sequences or *points.Gram"}
+		return fault.Param("points", fmt.Sprintf("%T", x),
+			"*points.Dense, *points.CSR, *points.Sequences or *points.Gram")
 	}
 	return nil
 }

@@ -272,7 +272,9 @@ func (k Kernel) MultiplyTo(ctx context.Context, eng *engine.Engine, dst blas.Mat
 	defer ev.base.release()
 	t := tiling{multiplyRows, multiplyCols}
 	if y.Len() == 0 {
-		clearRows(dst)
+		for i := range dst.Rows {
+			clear(dst.Row(i))
+		}
 		return nil
 	}
 	if v.Cols < fewColumns {
@@ -295,12 +297,6 @@ const (
 	sumDepth   = 32
 	sumColumns = 192
 )
-
-func clearRows(m blas.Matrix) {
-	for i := range m.Rows {
-		clear(m.Row(i))
-	}
-}
 
 // multiply sums the products of tiles with the corresponding rows of V, which are packed once.
 func (ev *evaluation) multiply(ctx context.Context, dst, v blas.Matrix, t tiling) error {

@@ -250,11 +250,8 @@ func (c *Correction) String() string {
 // Name returns "corrected eigenvalues".
 func (c *Correction) Name() string { return "corrected eigenvalues" }
 
-// Features returns the number of objects of the fit, and so does Width.
+// Features returns the number of objects of the fit.
 func (c *Correction) Features() int { return c.Vectors.Cols }
-
-// Width returns the number of objects of the fit.
-func (c *Correction) Width() int { return c.Vectors.Cols }
 
 // factor returns how often the part of negative eigenvalues is subtracted.
 func (c *Correction) factor() float64 {

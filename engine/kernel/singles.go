@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/mustlink/mustlink/asm"
@@ -179,24 +180,15 @@ func (ev *singles) pack(p *points.Single, lo, hi, width int, panel, norms []floa
 		}
 	}
 	for r, sum := range sums[:count] {
-		if !(sum <= maxSingle) || sum < minSingle && ev.stage.kind != linear && !ev.isCenter(rows[r]) {
+		// The length 0 of the center itself is correct and not an underflow.
+		if !(sum <= maxSingle) || sum < minSingle && ev.stage.kind != linear &&
+			!slices.Equal(rows[r], ev.center) {
 			return fault.Row(lo+r, "squared length %g is beyond single precision: want 0 or %g to %.2g; "+
 				"standardize the data", sum, minSingle, maxSingle)
 		}
 		norms[r] = sum
 	}
 	return nil
-}
-
-// isCenter reports whether a point is the center, whose squared length 0 is correct and not an
-// underflow.
-func (ev *singles) isCenter(x []float32) bool {
-	for l, v := range x {
-		if v != ev.center[l] {
-			return false
-		}
-	}
-	return true
 }
 
 // The range of squared lengths for which single precision can represent their sums and differences.

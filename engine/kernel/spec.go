@@ -121,10 +121,7 @@ func (s Spec) Open() (r Rule, inner Spec, ok bool) {
 		return Rule{}, Spec{}, false
 	}
 	st := s.stages[i]
-	inner.n = copy(inner.stages[:], s.stages[i+1:s.n])
-	if inner.n == 0 {
-		inner.n = 1 // the zero stage is linear
-	}
+	inner.n = max(1, copy(inner.stages[:], s.stages[i+1:s.n])) // the zero stage is linear
 	return Rule{Kernel: st.entry().name, Parameter: st.bandwidth(), Name: st.rule, Factor: st.value}, inner,
 		true
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
-	"strconv"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -22,7 +21,7 @@ import (
 // Cost: O(n + rows given).
 func FromChunklets(n int, chunklets [][]int) (*Set, error) {
 	if n < 0 {
-		return nil, &fault.ParamError{Param: "number of rows", Value: n, Want: "a number >= 0"}
+		return nil, fault.Param("number of rows", n, "a number >= 0")
 	}
 	f := newForest(n)
 	member := make([]int, n) // 1 + the last chunklet with the row, 0 if none
@@ -231,22 +230,19 @@ func (s *Set) Restrict(rows []int) (*Set, error) {
 	}
 	out := &Set{n: len(rows), must: renumber(s.must, number), cannot: renumber(s.cannot, number),
 		label: s.label}
-	for _, i := range s.listed {
-		if number[i] != 0 {
-			out.listed = append(out.listed, number[i]-1)
-		}
-	}
-	slices.Sort(out.listed)
-	for _, c := range s.cliques {
-		var kept []int
-		for _, i := range c {
+	kept := func(rows []int) (list []int) {
+		for _, i := range rows {
 			if number[i] != 0 {
-				kept = append(kept, number[i]-1)
+				list = append(list, number[i]-1)
 			}
 		}
-		if len(kept) >= 2 {
-			slices.Sort(kept)
-			out.cliques = append(out.cliques, kept)
+		slices.Sort(list)
+		return list
+	}
+	out.listed = kept(s.listed)
+	for _, c := range s.cliques {
+		if c = kept(c); len(c) >= 2 {
+			out.cliques = append(out.cliques, c)
 		}
 	}
 	return out, nil
@@ -270,8 +266,8 @@ func renumber(ls []Link, number []int) []Link {
 // pairs are a *fault.MemoryError.
 func Union(a, b *Set) (*Set, error) {
 	if a.n != b.n {
-		return nil, &fault.ShapeError{What: "number of rows of the second set of links", Got: b.n,
-			Want: strconv.Itoa(a.n) + ", as in the first set"}
+		return nil, fault.Shape("number of rows of the second set of links", b.n, "%d, as in the first set",
+			a.n)
 	}
 	if err := checkLinks("the union of two sets of links", uint64(a.Len())+uint64(b.Len()),
 		"use fewer links"); err != nil {

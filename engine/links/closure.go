@@ -226,13 +226,7 @@ type forest struct {
 	trees  int
 }
 
-func newForest(n int) *forest {
-	f := &forest{parent: make([]int, n), trees: n}
-	for i := range f.parent {
-		f.parent[i] = -1
-	}
-	return f
-}
+func newForest(n int) *forest { return &forest{parent: slices.Repeat([]int{-1}, n), trees: n} }
 
 func (f *forest) root(i int) int {
 	for f.parent[i] >= 0 {

@@ -19,6 +19,7 @@
 package links
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -66,12 +67,7 @@ func (l Link) canonical() Link {
 	if l.I > l.J {
 		l.I, l.J = l.J, l.I
 	}
-	if l.Weight == 0 {
-		l.Weight = 1
-	}
-	if l.Bound == 0 {
-		l.Bound = math.NaN()
-	}
+	l.Weight, l.Bound = cmp.Or(l.Weight, 1), cmp.Or(l.Bound, math.NaN())
 	return l
 }
 
@@ -270,7 +266,7 @@ func comparePositions(a, b position) int {
 
 func build(n int, ls []Link) (*Set, []error) {
 	if n < 0 {
-		return nil, []error{&fault.ParamError{Param: "number of rows", Value: n, Want: "a number >= 0"}}
+		return nil, []error{fault.Param("number of rows", n, "a number >= 0")}
 	}
 	found := make(map[int]error)
 	sound := make([]position, 0, len(ls)) // links without a problem of their own

@@ -10,13 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/internal/atomicfile"
 )
 
 // ReadFile reads the model file at path. See [Read] for its errors; a path that cannot be
@@ -29,14 +29,14 @@ func ReadFile(path string) (*File, error) { return ReadFileWithin(path, 0) }
 func ReadFileWithin(path string, limit int64) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, cannotRead(path, err)
+		return nil, atomicfile.CannotRead(path, err)
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would wait for its other end
 		return nil, fault.Data(path, "it is a folder, a pipe or a device: want a model file")
 	}
 	in, err := os.Open(path)
 	if err != nil {
-		return nil, cannotRead(path, err)
+		return nil, atomicfile.CannotRead(path, err)
 	}
 	defer in.Close()
 	if limit > 0 && info.Size() > limit {
@@ -53,16 +53,6 @@ func ReadFileWithin(path string, limit int64) (*File, error) {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	return f, nil
-}
-
-func cannotRead(path string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fault.Data(path, "no such file: %w", fs.ErrNotExist)
-	case errors.Is(err, fs.ErrPermission):
-		return fault.Data(path, "may not be read: %w", fs.ErrPermission)
-	}
-	return fault.Data(path, "cannot read: %w", err)
 }
 
 // Read reads a model file of size bytes. Everything is validated before memory is

@@ -115,8 +115,7 @@ func (f field) setInt(text string) error {
 	case err != nil || !f.inRange(float64(v)):
 		return f.refuse(text)
 	case v > math.MaxInt32:
-		return &fault.ParamError{Param: f.name, Value: text,
-			Want: "an integer <= " + strconv.Itoa(math.MaxInt32)}
+		return fault.Param(f.name, text, "an integer <= %d", math.MaxInt32)
 	}
 	f.value.SetInt(int64(v))
 	return nil

@@ -193,9 +193,7 @@ func (p *Sequences) validateFrame() error {
 // CheckAlphabet returns a *fault.ParamError unless alphabet is one or more distinct printable
 // ASCII characters, none of them Gap or a space.
 func CheckAlphabet(alphabet string) error {
-	bad := func(want string) error {
-		return &fault.ParamError{Param: "alphabet", Value: alphabet, Want: want}
-	}
+	bad := func(want string) error { return fault.Param("alphabet", alphabet, "%s", want) }
 	if alphabet == "" {
 		return bad("at least one letter")
 	}
@@ -245,16 +243,22 @@ func (c *Column) Append(more *Column) *Column {
 	out := &Column{Name: c.Name, Codes: slices.Clip(c.Codes), Levels: slices.Clip(c.Levels)}
 	for _, level := range more.Codes {
 		if level >= 0 {
-			text := more.Levels[level]
-			if _, known := code[text]; !known {
-				code[text] = int32(len(out.Levels))
-				out.Levels = append(out.Levels, text)
-			}
-			level = code[text]
+			level = out.Level(more.Levels[level], code)
 		}
 		out.Codes = append(out.Codes, level)
 	}
 	return out
+}
+
+// Level returns the position of a text in the levels, to which it adds a new one. known has the
+// positions of those that were added so far.
+func (c *Column) Level(text string, known map[string]int32) int32 {
+	code, is := known[text]
+	if !is {
+		code = int32(len(c.Levels))
+		known[text], c.Levels = code, append(c.Levels, text)
+	}
+	return code
 }
 
 // slice returns the rows [lo, hi) of the column, which share its memory.
@@ -309,6 +313,18 @@ func Pick[T any](values []T, rows []int) []T {
 		out[k] = values[r]
 	}
 	return out
+}
+
+// Keep moves the values of some rows, which ascend, to the front and returns these. It returns nil
+// for nil.
+func Keep[T any](values []T, rows []int) []T {
+	if values == nil {
+		return nil
+	}
+	for k, i := range rows {
+		values[k] = values[i]
+	}
+	return values[:len(rows)]
 }
 
 // UpTo returns the numbers of n rows: 0, 1, …, n-1.

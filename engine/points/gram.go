@@ -3,6 +3,7 @@ package points
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -43,14 +44,10 @@ func NewGram(n, m int, data, diagonal []float64, reference []int) (*Gram, error)
 }
 
 func defaultReference(n, m int) []int {
-	reference := make([]int, n)
-	for i := range reference {
-		reference[i] = i
-		if n != m {
-			reference[i] = -1
-		}
+	if n == m {
+		return UpTo(n)
 	}
-	return reference
+	return slices.Repeat([]int{-1}, n)
 }
 
 // readDiagonal fills Diagonal from the matrix.
@@ -96,11 +93,7 @@ func (p *Gram) Row(i int) []float64 { return p.Data[i*p.M : (i+1)*p.M : (i+1)*p.
 func (p *Gram) Select(rows []int) Points {
 	out := &Gram{N: len(rows), M: p.M, Data: selectRows(p.Data, p.N, p.M, rows), Semidefinite: p.Semidefinite,
 		Noise: p.Noise}
-	out.Diagonal = selectRows(p.Diagonal, p.N, 1, rows)
-	out.Reference = make([]int, len(rows))
-	for i, r := range rows {
-		out.Reference[i] = p.Reference[r]
-	}
+	out.Diagonal, out.Reference = Pick(p.Diagonal, rows), Pick(p.Reference, rows)
 	return out
 }
 

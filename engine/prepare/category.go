@@ -49,10 +49,7 @@ func (c *category) size() int {
 // pooled too, as in scikit-learn, so that the pool has something in it. Missing cells are a level
 // like others, after all texts; of levels as frequent as each other the last ones stay.
 func newCategory(texts []string, counts []int, missing, limit int) *category {
-	order := make([]int, len(texts), len(texts)+1)
-	for k := range order {
-		order[k] = k
-	}
+	order := points.UpTo(len(texts))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(texts[a], texts[b]) })
 	if missing > 0 {
 		order = append(order, -1)
@@ -64,10 +61,7 @@ func newCategory(texts []string, counts []int, missing, limit int) *category {
 		return counts[k]
 	}
 	c := &category{}
-	rank := make([]int, len(order)) // positions in order, the rarest first
-	for i := range rank {
-		rank[i] = i
-	}
+	rank := points.UpTo(len(order)) // positions in order, the rarest first
 	rare := make([]bool, len(order))
 	if len(order) >= limit {
 		slices.SortStableFunc(rank, func(a, b int) int {
@@ -137,10 +131,7 @@ func (c *category) missingPlace() int32 {
 
 // columns returns the column of every text of a column that occurs, and that of missing cells.
 func (c *category) columns(codes []int32, levels []string) (columns []int32, missing int32) {
-	columns = make([]int32, len(levels))
-	for k := range columns {
-		columns[k] = placeUnset
-	}
+	columns = slices.Repeat([]int32{placeUnset}, len(levels))
 	for _, code := range codes {
 		if code >= 0 && columns[code] == placeUnset {
 			columns[code] = c.place(levels[code])

@@ -1,7 +1,6 @@
 package prepare
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -228,15 +227,13 @@ func Positions(texts []string) (values []float64, times bool, err error) {
 		if layout == "" {
 			values[i], err = strconv.ParseFloat(strings.TrimSpace(text), 64)
 			if err != nil || math.IsInf(values[i], 0) || math.IsNaN(values[i]) {
-				return nil, false, &fault.DataError{Row: i,
-					Err: fmt.Errorf("%q: want a finite number, a date or a time", text)}
+				return nil, false, fault.Row(i, "%q: want a finite number, a date or a time", text)
 			}
 			continue
 		}
 		t, ok := parseTime(layout, text)
 		if !ok {
-			return nil, true, &fault.DataError{Row: i,
-				Err: fmt.Errorf("%q: want a date or time as in %s", text, example(layout))}
+			return nil, true, fault.Row(i, "%q: want a date or time as in %s", text, example(layout))
 		}
 		values[i] = float64(t.Unix()) + float64(t.Nanosecond())/1e9
 	}

@@ -33,8 +33,7 @@ func Fit(d *dataset.Data, o Options) (t dataset.Transform, columns []Column, err
 		return nil, nil, err
 	}
 	if _, gram := d.Points.(*points.Gram); s.Gram != "" && !gram {
-		return nil, nil, &fault.ParamError{Param: "gram", Value: s.Gram,
-			Want: "none: the points are no Gram matrix"}
+		return nil, nil, fault.Param("gram", s.Gram, "none: the points are no Gram matrix")
 	}
 	var names []string
 	switch x := d.Points.(type) {
@@ -89,8 +88,7 @@ func fitOther(p points.Points, s *settings) (dataset.Transform, error) {
 		{"text", s.Text != "", s.Text},
 	} {
 		if o.given {
-			return nil, &fault.ParamError{Param: o.name, Value: o.value,
-				Want: "none: the points are no table with columns"}
+			return nil, fault.Param(o.name, o.value, "none: the points are no table with columns")
 		}
 	}
 	if s.Scale == scaleStandardize || s.Scale == scaleRobust {
@@ -123,7 +121,7 @@ func (f *finding) used() bool { return f.column.kind != Drop }
 func (f *fit) examine(names []string) ([]finding, error) {
 	n := f.data.Points.Len()
 	if n == 0 {
-		return nil, &fault.ShapeError{What: "number of rows", Got: 0, Want: "at least 1"}
+		return nil, fault.Shape("number of rows", 0, "at least 1")
 	}
 	forced, err := f.forced(names)
 	if err != nil {
@@ -334,8 +332,7 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 		row := slices.IndexFunc(x.Codes, func(code int32) bool {
 			return code >= 0 && !utf8.ValidString(x.Levels[code])
 		})
-		g.err = dataset.CellError(x.Name, row, "the text %q is not UTF-8: want UTF-8 in all cells",
-			short(levels[k]))
+		g.err = fault.Cell(row, x.Name, "the text %q is not UTF-8: want UTF-8 in all cells", short(levels[k]))
 		return
 	}
 	g.Distinct = len(levels)
@@ -353,8 +350,7 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 			return
 		}
 		if kind == Boolean {
-			g.err = dataset.ColumnError(x.Name,
-				"it has %s: want two for a boolean, or the column as a category",
+			g.err = fault.Cell(-1, x.Name, "it has %s: want two for a boolean, or the column as a category",
 				fault.Count(g.Distinct, "different text"))
 			return
 		}
@@ -371,8 +367,9 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 			return
 		}
 		if kind == Date {
-			g.err = dataset.CellError(x.Name, firstRow(x),
-				"%q is not a date: want a format such as %s, %s or %s", g.Example, example(layouts[0]), example("2.1.2006 15:04"), example("Jan 2, 2006"))
+			first := slices.IndexFunc(x.Codes, func(code int32) bool { return code >= 0 })
+			g.err = fault.Cell(first, x.Name, "%q is not a date: want a format such as %s, %s or %s",
+				g.Example, example(layouts[0]), example("2.1.2006 15:04"), example("Jan 2, 2006"))
 			return
 		}
 	}
@@ -412,11 +409,6 @@ func collapsed(c *category, levels []string, often []int) string {
 	}
 	return fmt.Sprintf("%d %% of its cells share the column %s: want more levels, --text letters:3 if it is "+
 		"text, or the kind drop if it names rows", 100*pooled/cells, other)
-}
-
-// firstRow returns the row of the first cell that is not missing.
-func firstRow(x *points.Column) int {
-	return slices.IndexFunc(x.Codes, func(code int32) bool { return code >= 0 })
 }
 
 // textKind returns the kind of a column of texts, which are those of n cells.
@@ -598,7 +590,7 @@ func (f *fit) preparation() (dataset.Transform, error) {
 			continue
 		}
 		if names[g.Name] {
-			return nil, fault.InFile(dataset.ColumnError(g.Name,
+			return nil, fault.InFile(fault.Cell(-1, g.Name,
 				"two columns have this name: want different names, as columns are found by them"),
 				f.data.Name)
 		}

@@ -1,7 +1,6 @@
 package prepare
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -271,9 +270,8 @@ func (p *number) bind(x *points.Column) (writer, error) {
 	for i, v := range values {
 		if v == v && p.scale != 0 {
 			if y := (v - p.mean) / p.scale; y-y != 0 {
-				return nil, &fault.DataError{Row: i, Column: x.Name,
-					Err: errors.New("the value is too large to scale: want one like those of the training " +
-						"rows")}
+				return nil, fault.Cell(i, x.Name,
+					"the value is too large to scale: want one like those of the training rows")
 			}
 		}
 	}
@@ -353,17 +351,10 @@ func circles(x *points.Column, layout string) writer {
 
 // firstMissing returns the row of the first gap, -1 if there is none.
 func firstMissing(x *points.Column) int {
-	for i, code := range x.Codes {
-		if code < 0 {
-			return i
-		}
+	if x.IsText() {
+		return slices.IndexFunc(x.Codes, func(code int32) bool { return code < 0 })
 	}
-	for i, v := range x.Numbers {
-		if v != v {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(x.Numbers, math.IsNaN)
 }
 
 // Column says what was found in a column of a table, and what is done with it.

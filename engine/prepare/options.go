@@ -2,7 +2,6 @@ package prepare
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"path"
@@ -111,8 +110,7 @@ func (o Options) check() (*settings, error) {
 	if value, ok := strings.CutPrefix(s.Impute, imputeConstant+"="); ok {
 		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		if err != nil || v-v != 0 {
-			return nil, &fault.ParamError{Param: "impute", Value: o.Impute,
-				Want: "constant=V with a finite number V"}
+			return nil, fault.Param("impute", o.Impute, "constant=V with a finite number V")
 		}
 		s.Impute, s.constant = imputeConstant, v
 	} else if choices := []string{imputeMedian, imputeMean, imputeFrequent, imputeSides,
@@ -124,8 +122,7 @@ func (o Options) check() (*settings, error) {
 		return nil, fault.Unknown("scale", s.Scale, choices)
 	}
 	if s.Levels < 2 || s.Levels > maxLevels {
-		return nil, &fault.ParamError{Param: "levels", Value: o.Levels,
-			Want: fmt.Sprintf("2 to %d columns for a category", maxLevels)}
+		return nil, fault.Param("levels", o.Levels, "2 to %d columns for a category", maxLevels)
 	}
 	if o.Gram != "" && !slices.Contains(points.Corrections(), o.Gram) {
 		return nil, fault.Unknown("gram", o.Gram, points.Corrections())
@@ -135,8 +132,7 @@ func (o Options) check() (*settings, error) {
 			return nil, fault.Unknown("type of "+pattern, string(kind), Kinds())
 		}
 		if _, err := path.Match(pattern, ""); err != nil {
-			return nil, &fault.ParamError{Param: "type", Value: pattern,
-				Want: "the name of a column, or a pattern such as total_*"}
+			return nil, fault.Param("type", pattern, "the name of a column, or a pattern such as total_*")
 		}
 	}
 	var err error
@@ -156,8 +152,7 @@ func parseText(text string) (letters int, err error) {
 		if letters, err = strconv.Atoi(k); err == nil && letters >= 1 && letters <= maxLetters {
 			return letters, nil
 		}
-		return 0, &fault.ParamError{Param: "text", Value: text,
-			Want: fmt.Sprintf("letters:K with K from 1 to %d", maxLetters)}
+		return 0, fault.Param("text", text, "letters:K with K from 1 to %d", maxLetters)
 	}
 	return 0, fault.Unknown("text", text, []string{"words", "letters:K"})
 }

@@ -12,6 +12,7 @@
 package prepare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -245,10 +246,8 @@ func (p *Preparation) Apply(x points.Points) (points.Points, error) {
 		}
 		pieces[j], errs[j] = p.columns[j].bind(&columns[j], p.cyclic)
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
 	out := &points.Dense{N: x.Len(), D: p.width, Data: make([]float64, x.Len()*p.width)}
 	rows := max(1, blockValues/max(1, p.width))
@@ -272,12 +271,10 @@ const blockValues = 1 << 14
 // missingError is the error of a gap that is refused, or of a text that stands for one.
 func missingError(x *points.Column, row int) error {
 	if x.IsText() && x.Codes[row] >= 0 {
-		return &fault.DataError{Row: row, Column: x.Name,
-			Err: fmt.Errorf("%q is none of the two texts of the boolean: want one of them, or another way "+
-				"to impute than error", short(x.Levels[x.Codes[row]]))}
+		return fault.Cell(row, x.Name, "%q is none of the two texts of the boolean: want one of them, or "+
+			"another way to impute than error", short(x.Levels[x.Codes[row]]))
 	}
-	return &fault.DataError{Row: row, Column: x.Name,
-		Err: fmt.Errorf("the cell is empty: want a value, or another way to impute than error")}
+	return fault.Cell(row, x.Name, "the cell is empty: want a value, or another way to impute than error")
 }
 
 // take returns the columns of x, with the names of the fit.
@@ -287,8 +284,8 @@ func (p *Preparation) take(x points.Points) ([]points.Column, error) {
 		return nil, err
 	}
 	if len(columns) != len(p.columns) {
-		return nil, &fault.ShapeError{What: "number of columns", Got: len(columns),
-			Want: fmt.Sprintf("%d, as the preparation takes", len(p.columns))}
+		return nil, fault.Shape("number of columns", len(columns), "%d, as the preparation takes",
+			len(p.columns))
 	}
 	for j := range columns {
 		columns[j].Name = p.columns[j].name

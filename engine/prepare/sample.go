@@ -106,22 +106,11 @@ func (s *Sample) shrink() {
 			rows = append(rows, i)
 		}
 	}
-	s.keys, s.numbers = at(s.keys, rows), at(s.numbers, rows)
+	s.keys, s.numbers = points.Keep(s.keys, rows), points.Keep(s.numbers, rows)
 	for j := range s.columns {
 		c := &s.columns[j]
-		c.Numbers, c.Codes = at(c.Numbers, rows), at(c.Codes, rows)
+		c.Numbers, c.Codes = points.Keep(c.Numbers, rows), points.Keep(c.Codes, rows)
 	}
-}
-
-// at moves the values of some rows, which ascend, to the front. It returns nil for nil.
-func at[T any](values []T, rows []int) []T {
-	if values == nil {
-		return nil
-	}
-	for k, i := range rows {
-		values[k] = values[i]
-	}
-	return values[:len(rows)]
 }
 
 // add appends the cells of a part of the column.
@@ -135,17 +124,10 @@ func (c *sampled) add(x *points.Column) {
 		c.known, c.Codes = map[string]int32{}, []int32{}
 	}
 	for _, code := range x.Codes {
-		if code < 0 {
-			c.Codes = append(c.Codes, -1)
-			continue
+		if code >= 0 {
+			code = c.Level(x.Levels[code], c.known)
 		}
-		text := x.Levels[code]
-		to, ok := c.known[text]
-		if !ok {
-			to = int32(len(c.Levels))
-			c.known[text], c.Levels = to, append(c.Levels, text)
-		}
-		c.Codes = append(c.Codes, to)
+		c.Codes = append(c.Codes, code)
 	}
 }
 

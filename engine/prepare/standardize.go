@@ -3,6 +3,7 @@ package prepare
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
@@ -32,7 +33,7 @@ func Standardize(p points.Points) (s *Scaling, constant []int, err error) {
 		return nil, nil, err
 	}
 	if x.N == 0 {
-		return nil, nil, &fault.ShapeError{What: "number of points", Got: 0, Want: "at least 1"}
+		return nil, nil, fault.Shape("number of points", 0, "at least 1")
 	}
 	mean, flat := columnMeans(x)
 	s = &Scaling{Mean: mean, Scale: standardDeviations(x, mean)}
@@ -42,9 +43,8 @@ func Standardize(p points.Points) (s *Scaling, constant []int, err error) {
 			constant = append(constant, j)
 		}
 		if m, sd := s.Mean[j], s.Scale[j]; m-m != 0 || sd-sd != 0 {
-			return nil, nil, &fault.DataError{Row: -1, Column: fmt.Sprint(j),
-				Err: fmt.Errorf("the values are too large to standardize: want values well below %.3g",
-					math.MaxFloat64)}
+			return nil, nil, fault.Cell(-1, fmt.Sprint(j),
+				"the values are too large to standardize: want values well below %.3g", math.MaxFloat64)
 		}
 	}
 	return s, constant, nil
@@ -55,14 +55,12 @@ func asDense(p points.Points) (*points.Dense, error) {
 	case *points.Dense:
 		return x, nil
 	case *points.CSR:
-		return nil, &fault.ParamError{Param: "standardize", Value: "sparse points",
-			Want: "dense points, as centering fills the zeros"}
+		return nil, fault.Param("standardize", "sparse points", "dense points, as centering fills the zeros")
 	case *points.Sequences:
-		return nil, &fault.ParamError{Param: "standardize", Value: "sequences",
-			Want: "dense points, as sequences have no features"}
+		return nil, fault.Param("standardize", "sequences", "dense points, as sequences have no features")
 	case *points.Gram:
-		return nil, &fault.ParamError{Param: "standardize", Value: "a Gram matrix",
-			Want: "dense points, as a Gram matrix has no features"}
+		return nil, fault.Param("standardize", "a Gram matrix",
+			"dense points, as a Gram matrix has no features")
 	}
 	panic(fmt.Sprintf("prepare: points of type %T", p))
 }
@@ -70,9 +68,7 @@ func asDense(p points.Points) (*points.Dense, error) {
 // columnMeans returns the means, and which columns are flat.
 func columnMeans(x *points.Dense) (mean []float64, flat []bool) {
 	mean, flat = make([]float64, x.D), make([]bool, x.D)
-	low, high := make([]float64, x.D), make([]float64, x.D)
-	copy(low, x.Row(0))
-	copy(high, x.Row(0))
+	low, high := slices.Clone(x.Row(0)), slices.Clone(x.Row(0))
 	for i := range x.N {
 		for j, v := range x.Row(i) {
 			mean[j] += v
@@ -131,9 +127,6 @@ func (s *Scaling) Name() string { return "standardize" }
 // Features returns the number of columns.
 func (s *Scaling) Features() int { return len(s.Mean) }
 
-// Width returns the number of columns.
-func (s *Scaling) Width() int { return len(s.Mean) }
-
 // Apply returns scaled copies of dense points. A number of features other than the scaling's is a
 // *fault.ShapeError; a result that overflows is a *fault.DataError. Cost: O(nd).
 func (s *Scaling) Apply(p points.Points) (points.Points, error) {
@@ -142,8 +135,8 @@ func (s *Scaling) Apply(p points.Points) (points.Points, error) {
 		return nil, err
 	}
 	if x.D != len(s.Mean) {
-		return nil, &fault.ShapeError{What: "number of features", Got: x.D,
-			Want: fmt.Sprintf("%d, the number of features of the scaling", len(s.Mean))}
+		return nil, fault.Shape("number of features", x.D, "%d, the number of features of the scaling",
+			len(s.Mean))
 	}
 	data := make([]float64, len(x.Data))
 	for i := range x.N {

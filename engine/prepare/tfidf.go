@@ -34,7 +34,13 @@ type TFIDF struct {
 // Values are counts, so a negative value is a *fault.DataError; sequences and Gram matrices, which
 // have no terms, are a *fault.ParamError. Cost: O(nd), or O(nonzero values) for sparse points.
 func CountTerms(p points.Points) (*TFIDF, error) {
-	if err := eachTerm(p, isCount); err != nil {
+	err := eachTerm(p, func(i, j int, v float64) error {
+		if v >= 0 && !math.IsInf(v, 0) {
+			return nil
+		}
+		return fault.Cell(i, fmt.Sprint(j), "%v: want a count, a finite number >= 0", v)
+	})
+	if err != nil {
 		return nil, err
 	}
 	t, n := &TFIDF{}, p.Len()
@@ -54,15 +60,6 @@ func CountTerms(p points.Points) (*TFIDF, error) {
 		t.Weight[j] = TermWeight(n, f)
 	}
 	return t, nil
-}
-
-// isCount returns an error for a value that counts nothing.
-func isCount(i, j int, v float64) error {
-	if v >= 0 && !math.IsInf(v, 0) {
-		return nil
-	}
-	return &fault.DataError{Row: i, Column: fmt.Sprint(j),
-		Err: fmt.Errorf("%v: want a count, a finite number >= 0", v)}
 }
 
 // TermWeight returns the weight of a term that f of n texts contain, as [CountTerms] states it.
@@ -91,17 +88,13 @@ func eachTerm(p points.Points, f func(i, j int, v float64) error) error {
 			}
 		}
 	default:
-		return &fault.ParamError{Param: "tfidf", Value: dataset.KindOf(p),
-			Want: "dense or sparse points, whose features are terms"}
+		return fault.Param("tfidf", dataset.KindOf(p), "dense or sparse points, whose features are terms")
 	}
 	return nil
 }
 
 // Name returns "tfidf".
 func (t *TFIDF) Name() string { return "tfidf" }
-
-// Width returns the number of terms.
-func (t *TFIDF) Width() int { return t.Features() }
 
 // Features returns the number of terms.
 func (t *TFIDF) Features() int {
@@ -163,8 +156,7 @@ func (t *TFIDF) weigh(row []float64, terms []int32) {
 
 func (t *TFIDF) check(d int) error {
 	if want := t.Features(); d != want {
-		return &fault.ShapeError{What: "number of features", Got: d,
-			Want: fmt.Sprintf("%d, the number of terms", want)}
+		return fault.Shape("number of features", d, "%d, the number of terms", want)
 	}
 	return nil
 }
@@ -193,10 +185,7 @@ func (t *TFIDF) Rules(names []string) Rules {
 	if r.Terms = t.Weight; t.Column == nil {
 		return r
 	}
-	r.Terms = make([]float64, t.Terms)
-	for j := range r.Terms {
-		r.Terms[j] = t.Other
-	}
+	r.Terms = slices.Repeat([]float64{t.Other}, t.Terms)
 	for k, c := range t.Column {
 		r.Terms[c] = t.Weight[k]
 	}

@@ -344,23 +344,9 @@ func AUC(scores []float64, positive []bool) (float64, error) {
 			len(no))
 	}
 	slices.Sort(no)
-	return fractionBelow(no, yes), nil
-}
-
-// fractionBelow returns the fraction of pairs (a, b) with a < b, where ties count half; a is
-// sorted.
-func fractionBelow(a, b []float64) float64 {
-	slices.Sort(b)
-	var twice uint64 // 2 #(a < b) + #(a = b), at most 2 |a| |b| < 2^63
-	below, upTo := 0, 0
-	for _, x := range b {
-		for below < len(a) && a[below] < x {
-			below++
-		}
-		for upTo < len(a) && a[upTo] <= x {
-			upTo++
-		}
-		twice += uint64(below) + uint64(upTo)
+	var twice uint64 // 2 #(no < yes) + #(no = yes), at most 2 |no| |yes| < 2^63
+	for _, s := range yes {
+		twice += halfRank(no, s)
 	}
-	return float64(twice) / 2 / (float64(len(a)) * float64(len(b)))
+	return float64(twice) / 2 / (float64(len(no)) * float64(len(yes))), nil
 }

@@ -645,3 +645,12 @@ func TestNumbered(t *testing.T) {
 		}
 	}
 }
+
+// pick returns the labels of some rows.
+func pick(labels []string, rows []int) []string {
+	out := make([]string, len(rows))
+	for r, i := range rows {
+		out[r] = labels[i]
+	}
+	return out
+}

@@ -146,16 +146,15 @@ func All(in Input) (*Report, error) {
 		return nil, fault.Data("",
 			"there is nothing to score: want predicted labels or an embedding in addition to the true labels")
 	}
-	keep := make([]int, 0, len(in.Truth))
+	keep, truth := make([]int, 0, len(in.Truth)), make([]string, 0, len(in.Truth))
 	for i, label := range in.Truth {
 		if label != "" {
-			keep = append(keep, i)
+			keep, truth = append(keep, i), append(truth, label)
 		}
 	}
 	if len(keep) < fewest(in.Named && in.X == nil) {
 		return nil, errUnlabeled(len(keep))
 	}
-	truth := pick(in.Truth, keep)
 	_, sizes := number(truth)
 	r := &Report{N: len(keep), Unlabeled: len(in.Truth) - len(keep), Classes: len(sizes)}
 	if in.Predicted != nil {
@@ -178,14 +177,6 @@ func All(in Input) (*Report, error) {
 		}
 	}
 	return r, nil
-}
-
-func pick(labels []string, rows []int) []string {
-	out := make([]string, len(rows))
-	for r, i := range rows {
-		out[r] = labels[i]
-	}
-	return out
 }
 
 func (r *Report) embedding(all *embedding, truth []string, keep, ks []int) error {

@@ -50,10 +50,7 @@ func SameFile(a, b string) bool {
 // value of --format, which for a Stream defaults to CSV.
 func FormatFor(path, flag string) string {
 	if path == Stream {
-		if flag == "" {
-			return "csv"
-		}
-		return flag
+		return NameOr(flag, "csv")
 	}
 	if FormatOf(path) != "" {
 		return ""

@@ -57,7 +57,7 @@ func (s Size) Check() error {
 
 func (s Size) fill(panels int) (Size, error) {
 	if s.Columns < 0 {
-		return s, &fault.ParamError{Param: "columns", Value: s.Columns, Want: "a number >= 0"}
+		return s, fault.Param("columns", s.Columns, "a number >= 0")
 	}
 	s.Columns = max(1, min(cmp.Or(s.Columns, panels), panels))
 	rows := (panels + s.Columns - 1) / s.Columns
@@ -68,16 +68,16 @@ func (s Size) fill(panels int) (Size, error) {
 		value float64
 	}{{"width", s.Width}, {"height", s.Height}} {
 		if !(side.value >= 1 && side.value <= 100) {
-			return s, &fault.ParamError{Param: side.name, Value: side.value, Want: "1 to 100 inches"}
+			return s, fault.Param(side.name, side.value, "1 to 100 inches")
 		}
 	}
 	const most = 1e8
 	if s.DPI < 20 || s.DPI > 1200 {
-		return s, &fault.ParamError{Param: "dpi", Value: s.DPI, Want: "20 to 1200"}
+		return s, fault.Param("dpi", s.DPI, "20 to 1200")
 	}
 	if limit := math.Sqrt(most / (s.Width * s.Height)); float64(s.DPI) > limit {
-		return s, &fault.ParamError{Param: "dpi", Value: s.DPI,
-			Want: fmt.Sprintf("at most %.0f for %v x %v inches", math.Floor(limit), s.Width, s.Height)}
+		return s, fault.Param("dpi", s.DPI, "at most %.0f for %v x %v inches", math.Floor(limit), s.Width,
+			s.Height)
 	}
 	return s, nil
 }
@@ -272,8 +272,8 @@ const largest = 1e300
 func CheckFinite(column string, values []float64) error {
 	for i, v := range values {
 		if !(math.Abs(v) <= largest) {
-			return &fault.DataError{Row: i, Column: column,
-				Err: fmt.Errorf("coordinate is %v: want a number from %g to %g", v, -largest, largest)}
+			return fault.Cell(i, column, "coordinate is %v: want a number from %g to %g", v, -largest,
+				largest)
 		}
 	}
 	return nil
@@ -330,15 +330,12 @@ func (p pdf) FillString(face font.Face, at vg.Point, s string) {
 // recoverTypefaces turns a panic of the PDF canvas into an error. The canvas panics if it cannot
 // prepare its typefaces in the folder for temporary files.
 func recoverTypefaces(err *error) {
-	switch v := recover().(type) {
-	case nil:
-	case string:
-		cause, ok := strings.CutPrefix(v, "vgpdf: could not generate font data for PDF: ")
-		if !ok {
-			panic(v)
-		}
+	v := recover()
+	text, _ := v.(string)
+	switch cause, ok := strings.CutPrefix(text, "vgpdf: could not generate font data for PDF: "); {
+	case ok:
 		*err = fmt.Errorf("preparing the typefaces of a PDF in the folder for temporary files: %s", cause)
-	default:
+	case v != nil:
 		panic(v)
 	}
 }

@@ -54,7 +54,7 @@ func (l Lines) plot() (*plot.Plot, error) {
 // check refuses different lengths and values that cannot be drawn.
 func (s Series) check(logX, logY bool) error {
 	if (s.Low == nil) != (s.High == nil) {
-		return &fault.ShapeError{What: "ends of the spread", Got: 1, Want: "low and high, or neither"}
+		return fault.Shape("ends of the spread", 1, "low and high, or neither")
 	}
 	for _, c := range []struct {
 		name   string
@@ -67,16 +67,16 @@ func (s Series) check(logX, logY bool) error {
 			continue
 		}
 		if len(c.values) != len(s.X) {
-			return &fault.ShapeError{What: "number of " + c.name + " values", Got: len(c.values),
-				Want: fmt.Sprintf("%d, as there are x values", len(s.X))}
+			return fault.Shape("number of "+c.name+" values", len(c.values), "%d, as there are x values",
+				len(s.X))
 		}
 		if err := CheckFinite(c.name, c.values); err != nil {
 			return err
 		}
 		for i, v := range c.values {
 			if c.log && !(v >= 1/largest) {
-				return &fault.DataError{Row: i, Column: c.name,
-					Err: fmt.Errorf("value is %v: want a number >= %g on a logarithmic axis", v, 1/largest)}
+				return fault.Cell(i, c.name, "value is %v: want a number >= %g on a logarithmic axis", v,
+					1/largest)
 			}
 		}
 	}

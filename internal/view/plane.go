@@ -154,7 +154,7 @@ func NeighborPlane(ctx context.Context, eng *engine.Engine, x blas.Matrix, start
 	if err != nil {
 		return Flat{}, err
 	}
-	begin := pick(start, rows)
+	begin := Flat{X: points.Pick(start.X, rows), Y: points.Pick(start.Y, rows)}
 	at, err := tsne.Fit(ctx, eng, p, begin, tsne.Options{Report: report, Spread: neighborSpread})
 	if err != nil {
 		return Flat{}, err
@@ -171,14 +171,6 @@ func drawn(n int, seed uint64) []int {
 	rows := rand.New(rand.NewPCG(seed, uint64(n))).Perm(n)[:min(n, NeighborRows)]
 	slices.Sort(rows)
 	return rows
-}
-
-func pick(from Flat, rows []int) Flat {
-	to := Flat{X: make([]float64, len(rows)), Y: make([]float64, len(rows))}
-	for k, i := range rows {
-		to.X[k], to.Y[k] = from.X[i], from.Y[i]
-	}
-	return to
 }
 
 // spread returns all rows: the embedded ones where they are, the others at the mean of their

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/base64"
 	"encoding/binary"
@@ -278,55 +279,28 @@ func (s Score) String() string {
 }
 
 func (p *Points) check() error {
-	size := func(what string, got int) error {
-		if got != p.Count {
-			return &fault.ShapeError{What: "number of " + what, Got: got,
-				Want: fmt.Sprintf("%d, as there are points", p.Count)}
+	size := func(given bool, what string, got int) error {
+		if given && got != p.Count {
+			return fault.Shape("number of "+what, got, "%d, as there are points", p.Count)
 		}
 		return nil
 	}
-	if p.IDs != nil {
-		if err := size("ids", len(p.IDs)); err != nil {
-			return err
-		}
-	}
-	if p.Labels != nil {
-		if err := size("labels", len(p.Labels)); err != nil {
-			return err
-		}
-	}
+	err := cmp.Or(size(p.IDs != nil, "ids", len(p.IDs)), size(p.Labels != nil, "labels", len(p.Labels)))
 	for _, f := range p.Features {
-		if err := size("values of "+f.Name, len(f.Values)); err != nil {
-			return err
-		}
-		if err := finite(f.Name, f.Values); err != nil {
-			return err
-		}
+		err = cmp.Or(err, size(true, "values of "+f.Name, len(f.Values)), finite(f.Name, f.Values))
 	}
 	for _, v := range p.Views {
 		for _, c := range [][]float64{v.X, v.Y} {
-			if err := size("coordinates of "+v.Name, len(c)); err != nil {
-				return err
-			}
-			if err := finite(v.Name, c); err != nil {
-				return err
-			}
+			err = cmp.Or(err, size(true, "coordinates of "+v.Name, len(c)), finite(v.Name, c))
 		}
-		if v.Clusters != nil {
-			if err := size("clusters of "+v.Name, len(v.Clusters)); err != nil {
-				return err
-			}
-		}
-		if err := p.checkNear(v); err != nil {
-			return err
-		}
+		err = cmp.Or(err, size(v.Clusters != nil, "clusters of "+v.Name, len(v.Clusters)), p.checkNear(v))
 	}
-	for _, list := range [][][2]int{p.Must, p.Cannot} {
-		for _, l := range list {
-			if min(l[0], l[1]) < 0 || max(l[0], l[1]) >= p.Count {
-				return &fault.ShapeError{What: "point of a link", Got: max(l[0], l[1]),
-					Want: fmt.Sprintf("0 to %d", p.Count-1)}
-			}
+	if err != nil {
+		return err
+	}
+	for _, l := range slices.Concat(p.Must, p.Cannot) {
+		if min(l[0], l[1]) < 0 || max(l[0], l[1]) >= p.Count {
+			return fault.Shape("point of a link", max(l[0], l[1]), "0 to %d", p.Count-1)
 		}
 	}
 	return nil
@@ -340,14 +314,13 @@ func (p *Points) checkNear(v Layout) error {
 	want := p.Count * v.Near.Count
 	for _, got := range []int{len(v.Near.Index), len(v.Near.Distance)} {
 		if got != want {
-			return &fault.ShapeError{What: "number of neighbors of " + v.Name, Got: got,
-				Want: fmt.Sprintf("%d, %d for each point", want, v.Near.Count)}
+			return fault.Shape("number of neighbors of "+v.Name, got, "%d, %d for each point", want,
+				v.Near.Count)
 		}
 	}
 	for _, i := range v.Near.Index {
 		if int(i) < 0 || int(i) >= p.Count {
-			return &fault.ShapeError{What: "neighbor of a point", Got: int(i),
-				Want: fmt.Sprintf("0 to %d", p.Count-1)}
+			return fault.Shape("neighbor of a point", int(i), "0 to %d", p.Count-1)
 		}
 	}
 	return finite("distances of "+v.Name, v.Near.Distance)
@@ -355,8 +328,7 @@ func (p *Points) checkNear(v Layout) error {
 
 func finite(name string, values []float64) error {
 	if i := points.FirstNotFinite(values); i >= 0 {
-		return &fault.DataError{Row: i, Column: name,
-			Err: fmt.Errorf("value is %v: want a finite number", values[i])}
+		return fault.Cell(i, name, "value is %v: want a finite number", values[i])
 	}
 	return nil
 }
@@ -510,10 +482,7 @@ func (a *arrays) quantized(f Feature) packed {
 	if len(f.Values) == 0 {
 		return out
 	}
-	out.Min, out.Max = f.Values[0], f.Values[0]
-	for _, v := range f.Values {
-		out.Min, out.Max = min(out.Min, v), max(out.Max, v)
-	}
+	out.Min, out.Max = slices.Min(f.Values), slices.Max(f.Values)
 	out.Q = a.add(func() any {
 		q := make([]uint16, len(f.Values))
 		if half := out.Max/2 - out.Min/2; half > 0 { // halves: the difference may overflow

@@ -55,12 +55,10 @@ func (s Scatter) plot() (*plot.Plot, error) {
 func (s Scatter) check() error {
 	n := len(s.X)
 	if len(s.Y) != n {
-		return &fault.ShapeError{What: "number of second coordinates", Got: len(s.Y),
-			Want: fmt.Sprintf("%d, as there are first ones", n)}
+		return fault.Shape("number of second coordinates", len(s.Y), "%d, as there are first ones", n)
 	}
 	if s.Groups != nil && len(s.Groups) != n {
-		return &fault.ShapeError{What: "number of groups", Got: len(s.Groups),
-			Want: fmt.Sprintf("%d, one for each point", n)}
+		return fault.Shape("number of groups", len(s.Groups), "%d, one for each point", n)
 	}
 	if err := cmp.Or(CheckFinite("x", s.X), CheckFinite("y", s.Y)); err != nil {
 		return err
@@ -71,8 +69,7 @@ func (s Scatter) check() error {
 	}
 	for _, i := range ends {
 		if i < 0 || i >= n {
-			return &fault.ShapeError{What: "end of a link", Got: i,
-				Want: fmt.Sprintf("a point from 0 to %d", n-1)}
+			return fault.Shape("end of a link", i, "a point from 0 to %d", n-1)
 		}
 	}
 	return nil

@@ -225,7 +225,7 @@ func (r *reader) measure() error {
 			return err
 		}
 		if c.width < 1 {
-			return dataset.ColumnError(c.name,
+			return fault.Cell(-1, c.name,
 				"its lists have no values: want the same number of values, at least 1, in every row")
 		}
 	}

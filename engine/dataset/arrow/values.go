@@ -2,6 +2,7 @@ package arrow
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -37,7 +38,7 @@ func (b *batch) values(c *column, lo, hi int64) (out cells, err error) {
 		err = b.encoded(&out, c, lo, hi)
 	case c.storage == nothing:
 		err = b.fill(&out, c, hi-lo, func(int, *cells) error { return nil })
-		out.gaps = all(hi - lo)
+		out.gaps = slices.Repeat([]bool{true}, int(hi-lo))
 	case c.storage == bits:
 		err = b.bits(&out, c, lo, hi)
 	case c.storage == fixed:
@@ -48,15 +49,6 @@ func (b *batch) values(c *column, lo, hi int64) (out cells, err error) {
 		err = b.words(&out, c, lo, hi)
 	}
 	return out, err
-}
-
-// all returns n gaps.
-func all(n int64) []bool {
-	gaps := make([]bool, n)
-	for i := range gaps {
-		gaps[i] = true
-	}
-	return gaps
 }
 
 // gaps reports which values are null, themselves or as parts of structs, nil for none.

@@ -474,7 +474,7 @@ func (r *chunks[T]) explain(err error) error {
 	if _, disk := errors.AsType[*dataset.DiskError](err); disk || fault.IsInput(err) {
 		return err
 	}
-	return dataset.ColumnError(r.c.name, "row group %d: %w", r.group-1, err)
+	return fault.Cell(-1, r.c.name, "row group %d: %w", r.group-1, err)
 }
 
 // firstLength returns the number of values of the first row.

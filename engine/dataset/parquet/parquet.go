@@ -147,7 +147,7 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 // named returns the reader of a column of ids or labels; a second such column is reported.
 func (r *reader) named(before *textColumn, c *column, kind dataset.Text) (*textColumn, error) {
 	if before != nil {
-		return before, r.Problem(dataset.ColumnError(c.name,
+		return before, r.Problem(fault.Cell(-1, c.name,
 			"columns %d and %d have the same name: want different ones", before.c.at, c.at),
 			"rename one of them")
 	}

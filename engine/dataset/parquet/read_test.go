@@ -379,7 +379,7 @@ func TestStructures(t *testing.T) {
 		!slices.Equal(d.Features, []string{"p.x", "p.y"}) {
 		t.Error(diff, d.Features)
 	}
-	if !fault.IsInput(dataset.ColumnError("x", "bad")) {
+	if !fault.IsInput(fault.Cell(-1, "x", "bad")) {
 		t.Error("an error of a column is not an input error")
 	}
 }

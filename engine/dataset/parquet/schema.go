@@ -81,7 +81,7 @@ func (r *schemaReader) read(path []string, parent *column) error {
 		c.levels++
 	case format.Repeated:
 		if c.list {
-			return dataset.ColumnError(strings.Join(path, "."),
+			return fault.Cell(-1, strings.Join(path, "."),
 				"it has lists of lists: want numbers, or lists of numbers of one length")
 		}
 		c.list = true

@@ -77,7 +77,7 @@ func Write(path string, f func(w io.Writer) error) error {
 // file, 0 for none), and whether it must be written directly.
 func resolve(path string) (target string, mode fs.FileMode, direct bool, err error) {
 	if path == "" {
-		return "", 0, false, &fault.ParamError{Param: "output path", Value: path, Want: "a file name"}
+		return "", 0, false, fault.Param("output path", path, "a file name")
 	}
 	if target, err = follow(path); err != nil {
 		return "", 0, false, cannotWrite(path, err)
@@ -229,6 +229,20 @@ func cannotWrite(path string, err error) error {
 		return fault.Data(path, "cannot write: folder %s is not writable: %w", dir, cause)
 	}
 	return fault.Data(path, "cannot write: %w", cause)
+}
+
+// CannotRead turns an error of opening or reading the file at path into a *fault.DataError; input
+// errors stay as they are.
+func CannotRead(path string, err error) error {
+	switch {
+	case fault.IsInput(err):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.Data(path, "no such file: %w", fs.ErrNotExist)
+	case errors.Is(err, fs.ErrPermission):
+		return fault.Data(path, "may not be read: %w", fs.ErrPermission)
+	}
+	return fault.Data(path, "cannot read: %w", err)
 }
 
 // syncFolder makes the rename durable if the system supports it. Its failure is not reported, as
