@@ -194,8 +194,7 @@ func (s *settings) linksOf(method catalog.Method, t *Table, l *Links) (*Links, e
 	case l != nil:
 		return l, nil
 	case !s.learnsMore() && !method.LinksOptional:
-		return nil, &fault.ParamError{Param: "links", Value: nil,
-			Want: "links, or triplets, quadruplets or targets"}
+		return nil, fault.Param("links", nil, "links, or triplets, quadruplets or targets")
 	}
 	return links.New(t.Rows(), nil)
 }
@@ -229,7 +228,7 @@ func (s *settings) choose(l *Links) (choice catalog.Choice, err error) {
 	case s.choice != nil:
 		return *s.choice, nil
 	case s.using && s.method != "":
-		return choice, &fault.ParamError{Param: "method", Value: s.method, Want: "either Method or Using"}
+		return choice, fault.Param("method", s.method, "either Method or Using")
 	case s.using:
 		choice.Method, err = catalog.ForParams(s.params)
 	case s.method != "":
@@ -250,11 +249,9 @@ func (s *settings) prepared(ctx context.Context, eng *engine.Engine, t *Table) (
 	asked := !reflect.DeepEqual(s.preparing, Preparing{})
 	switch {
 	case s.embeddings && (asked || s.tfidf):
-		return nil, &fault.ParamError{Param: "option", Value: "Embeddings",
-			Want: "no other preparation with it"}
+		return nil, fault.Param("option", "Embeddings", "no other preparation with it")
 	case s.tfidf && asked, s.unprepared && (asked || s.tfidf):
-		return nil, &fault.ParamError{Param: "option", Value: "TFIDF or Unprepared",
-			Want: "no other preparation with it"}
+		return nil, fault.Param("option", "TFIDF or Unprepared", "no other preparation with it")
 	case s.embeddings && t.transform != nil:
 		return nil, t.plain()
 	case s.embeddings:

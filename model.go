@@ -58,7 +58,7 @@ func LoadFrom(r io.ReaderAt, size int64, options ...Option) (*Model, error) {
 		return nil, err
 	}
 	if isNil(r) {
-		return nil, &fault.ParamError{Param: "reader", Value: nil, Want: "a reader of a model file"}
+		return nil, fault.Param("reader", nil, "a reader of a model file")
 	}
 	file, err := model.Read(r, size)
 	if err != nil {
@@ -304,8 +304,7 @@ func (m *Model) Cluster(ctx context.Context, t *Table, k int, options ...Option)
 	var r *cluster.Result
 	if s.constrained {
 		if s.links == nil {
-			return nil, &fault.ParamError{Param: "links", Value: nil,
-				Want: "links between the rows to cluster"}
+			return nil, fault.Param("links", nil, "links between the rows to cluster")
 		}
 		r, err = cluster.Constrained(ctx, m.eng, y, s.links, p)
 	} else {
@@ -327,7 +326,7 @@ func (m *Model) empty() bool { return m == nil || m.fitted == nil || m.fitted.Mo
 // check refuses an empty model.
 func (m *Model) check() error {
 	if m.empty() || m.eng == nil {
-		return &fault.ParamError{Param: "model", Value: nil, Want: "a model made by Fit or Load"}
+		return fault.Param("model", nil, "a model made by Fit or Load")
 	}
 	return nil
 }
@@ -468,8 +467,8 @@ func Score[L int | string](t *Table, predicted []L) (*score.Report, error) {
 		return nil, err
 	}
 	if len(predicted) != t.Rows() {
-		return nil, &fault.ShapeError{What: "number of predicted labels", Got: len(predicted),
-			Want: fmt.Sprintf("%d, one for each row", t.Rows())}
+		return nil, fault.Shape("number of predicted labels", len(predicted),
+			"%d, one for each row", t.Rows())
 	}
 	text := make([]string, len(predicted))
 	for i, p := range predicted {

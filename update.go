@@ -34,7 +34,7 @@ func (m *Model) Update(ctx context.Context, t *Table, l *Links) (*Model, error) 
 		return nil, err
 	}
 	if l == nil {
-		return nil, &fault.ParamError{Param: "links", Value: nil, Want: "the links to learn"}
+		return nil, fault.Param("links", nil, "the links to learn")
 	}
 	linker, ok := m.fitted.Model.(algorithms.Linker)
 	if !ok {

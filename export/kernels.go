@@ -52,13 +52,12 @@ const mostCondition = 1e10
 func newSource(m *mustlink.Model) (*source, error) {
 	f := m.Record()
 	if f == nil || f.Model == nil {
-		return nil, &fault.ParamError{Param: "model", Value: nil, Want: "a model made by Fit or Load"}
+		return nil, fault.Param("model", nil, "a model made by Fit or Load")
 	}
 	s := &source{Fitted: f}
 	with, is := f.Model.(algorithms.Formulas)
 	if !is {
-		return nil, &fault.ParamError{Param: "method of the model", Value: f.Model.Method(),
-			Want: "one with a formula for new rows"}
+		return nil, fault.Param("method of the model", f.Model.Method(), "one with a formula for new rows")
 	}
 	if a, is := f.Model.(interface{ Alphabet() string }); is && a.Alphabet() != "" {
 		return nil, noVectors("sequences")
@@ -80,8 +79,7 @@ func newSource(m *mustlink.Model) (*source, error) {
 }
 
 func noVectors(got string) error {
-	return &fault.ParamError{Param: "points of the model", Value: got,
-		Want: "vectors: fit a model to the features of the rows"}
+	return fault.Param("points of the model", got, "vectors: fit a model to the features of the rows")
 }
 
 // nodes is how graphs evaluate a kernel.
@@ -180,8 +178,8 @@ func checkVectors(m formula.Map) error {
 		}
 		for _, s := range k.Steps() {
 			if nodesOf(s).kernel == "" {
-				return &fault.ParamError{Param: "kernel of the model", Value: k.String(),
-					Want: "one of " + exported() + ", or a composition of them"}
+				return fault.Param("kernel of the model", k.String(), "one of %s, or a composition of them",
+					exported())
 			}
 		}
 	}
@@ -198,15 +196,14 @@ func (s *source) prepared() error {
 		Rules(names []string) prepare.Rules
 	})
 	if !is {
-		return &fault.ParamError{Param: "preparation of the model", Value: fmt.Sprintf("%T", s.Scaling),
-			Want: "one of numbers, booleans or categories"}
+		return fault.Param("preparation of the model", fmt.Sprintf("%T", s.Scaling),
+			"one of numbers, booleans or categories")
 	}
 	s.rules = as.Rules(s.inputs(s.Scaling.Features()))
 	for _, r := range s.rules.Columns {
 		if slices.Contains([]prepare.Kind{prepare.Date, prepare.Text, prepare.Censored}, r.Kind) {
-			return &fault.ParamError{Param: fmt.Sprintf("column %q", r.Name), Value: string(r.Kind),
-				Want: "numbers, booleans or categories: make numbers of it before the fit, or leave it out " +
-					"with --type " + r.Name + "=drop"}
+			return fault.Param(fmt.Sprintf("column %q", r.Name), string(r.Kind), "numbers, booleans or categories: make "+
+				"numbers of it before the fit, or leave it out with --type %s=drop", r.Name)
 		}
 	}
 	return nil

@@ -356,8 +356,7 @@ func SQL(w io.Writer, m *mustlink.Model, d Dialect, limits Limits) error {
 		return err
 	}
 	if l.Features == nil {
-		return &fault.ParamError{Param: "columns of the model", Value: "without names",
-			Want: "names: fit it to a file with a header"}
+		return fault.Param("columns of the model", "without names", "names: fit it to a file with a header")
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "-- Coordinates in which Euclidean distance is the distance learned by %s (mustlink "+

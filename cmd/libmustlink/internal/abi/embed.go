@@ -65,7 +65,7 @@ func Remarks(m *mustlink.Model, p *Points) (any, error) {
 func Export(e *engine.Engine, m *mustlink.Model, path, precision string) error {
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
 	if !slices.Contains(export.Formats(), format) {
-		return &fault.ParamError{Param: "path", Value: path, Want: "a name that ends in .onnx, .json or .sql"}
+		return fault.Param("path", path, "a name that ends in .onnx, .json or .sql")
 	}
 	o := export.ONNXOptions{Precision: export.Precision(precision),
 		Limits: export.Limits{Memory: e.MemoryLimit()}}

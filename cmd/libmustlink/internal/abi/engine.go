@@ -31,8 +31,7 @@ func NewEngine(version int32, options string) (*engine.Engine, error) {
 		return nil, err
 	}
 	if o.BLASThreads < 0 {
-		return nil, &fault.ParamError{Param: "blas_threads", Value: o.BLASThreads,
-			Want: "a number >= 0 (0 for as many as workers)"}
+		return nil, fault.Param("blas_threads", o.BLASThreads, "a number >= 0 (0 for as many as workers)")
 	}
 	threads := o.BLASThreads
 	if threads == 0 {

@@ -48,7 +48,7 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 		return nil, err
 	}
 	if table.Rows() < 2 {
-		return nil, &fault.ShapeError{What: "number of points", Got: table.Rows(), Want: "2 or more"}
+		return nil, fault.Shape("number of points", table.Rows(), "2 or more")
 	}
 	set, err := l.set(table.Rows(), method)
 	if err != nil {
@@ -274,18 +274,17 @@ func (o *fitOptions) preparing() (func(kind int32) mustlink.Option, error) {
 	case !strict && !embeddings && o.Prepare != "" && o.Prepare != "auto":
 		return nil, fault.Unknown("prepare", o.Prepare, []string{"auto", "none", "embeddings"})
 	case o.Standardize && o.TFIDF:
-		return nil, &fault.ParamError{Param: "standardize", Value: true, Want: "one of standardize and tfidf"}
+		return nil, fault.Param("standardize", true, "one of standardize and tfidf")
 	case embeddings && (o.Standardize || o.TFIDF || o.Kernel != ""):
-		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare,
-			Want: "no standardize, tfidf and kernel with it"}
+		return nil, fault.Param("prepare", o.Prepare, "no standardize, tfidf and kernel with it")
 	case asked && (strict || embeddings || o.TFIDF):
-		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare,
-			Want: "no kinds, impute, indicators, scale, levels, cyclic, text and gram with prepare none, " +
-				"embeddings or tfidf"}
+		return nil, fault.Param("prepare", o.Prepare,
+			"no kinds, impute, indicators, scale, levels, cyclic, text and gram with prepare none, "+
+				"embeddings or tfidf")
 	case embeddings:
 		return func(int32) mustlink.Option { return mustlink.Embeddings() }, nil
 	case o.Standardize && p.Scale != "" && p.Scale != standardize:
-		return nil, &fault.ParamError{Param: "scale", Value: p.Scale, Want: "one of standardize and scale"}
+		return nil, fault.Param("scale", p.Scale, "one of standardize and scale")
 	case o.TFIDF:
 		return func(int32) mustlink.Option { return mustlink.TFIDF() }, nil
 	case strict && !o.Standardize:
@@ -338,8 +337,7 @@ func (o *fitOptions) method(name string, l *Links) (catalog.Method, error) {
 	}
 	if len(o.Params) > 0 {
 		return catalog.Method{},
-			&fault.ParamError{Param: "params", Value: "given",
-				Want: "none with the method auto, as parameters belong to a method"}
+			fault.Param("params", "given", "none with the method auto, as parameters belong to a method")
 	}
 	choice, err := catalog.Choose(nil,
 		algorithms.Lesson{Triplets: l.triplets(), Quadruplets: o.quadruplets(), Targets: o.Targets})

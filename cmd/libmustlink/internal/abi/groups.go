@@ -35,8 +35,8 @@ func (d *Distinct) of(name string, rows int) (mustlink.Distinct, error) {
 	case rows > 0 && (d.Keys == nil) == (d.Values == nil):
 		return out, argument("distinct column %q: want either keys or values", name)
 	case rows > 0 && (d.Width != 0) != (d.Values != nil):
-		return out, &fault.ParamError{Param: fmt.Sprintf("width of the column %q", name), Value: d.Width,
-			Want: "0 for keys, a number > 0 for values"}
+		return out, fault.Param(fmt.Sprintf("width of the column %q", name), d.Width,
+			"0 for keys, a number > 0 for values")
 	case d.Values != nil:
 		out.Values = list[float64](d.Values, int64(rows))
 	case d.Keys != nil:

@@ -314,10 +314,8 @@ func (g *gathered) take(part *dataset.Data) error {
 	for i := range part.Points.Len() {
 		at, wanted := g.find(part, i)
 		if wanted && at >= 0 { // only ids can occur twice
-			e := fault.Data(part.Name, "the id %q is that of an earlier row too: want different ids",
-				part.IDs[i])
-			e.Row, e.Column = i, "id"
-			return e
+			return fault.InFile(fault.Cell(i, "id", "the id %q is that of an earlier row too: want different ids",
+				part.IDs[i]), part.Name)
 		}
 		if wanted {
 			g.add(part, i)
@@ -366,9 +364,8 @@ func (g *gathered) replace(pairs [][2]int) error {
 		for side, i := range pair {
 			at, ok := g.positions[i]
 			if !ok {
-				return &fault.DataError{Row: -1,
-					Err: fmt.Errorf("row %d is new since the first reading of the file: want a file that "+
-						"does not change", i)}
+				return fault.Data("", "row %d is new since the first reading of the file: want a file that does not "+
+					"change", i)
 			}
 			pairs[k][side] = at
 		}

@@ -137,8 +137,7 @@ func (m *maker) describe() error {
 		m.k = classes
 	}
 	if m.k > x.Len() {
-		return &fault.ParamError{Param: "-n, --clusters", Value: m.k,
-			Want: fmt.Sprintf("at most %d, the number of points", x.Len())}
+		return fault.Param("-n, --clusters", m.k, "at most %d, the number of points", x.Len())
 	}
 	if classes > 0 {
 		text := fmt.Sprintf("%d different ones", classes)

@@ -325,7 +325,7 @@ func parseParams(list []string) (map[string]string, error) {
 	for _, p := range list {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
-			return nil, &fault.ParamError{Param: "-p, --param", Value: p, Want: "name=value"}
+			return nil, fault.Param("-p, --param", p, "name=value")
 		}
 		if _, twice := params[name]; twice {
 			return nil, usage.Errorf("-p %s is given twice: want it once", name)
@@ -442,8 +442,7 @@ func (c *fitCommand) checkGrowth(check *session.Checks) {
 	}
 	check.Do(func() error {
 		if _, err := view.FormatOf(c.curve); err != nil {
-			return &fault.ParamError{Param: "--curve", Value: c.curve,
-				Want: "a name that ends in .png, .svg, .pdf or .json"}
+			return fault.Param("--curve", c.curve, "a name that ends in .png, .svg, .pdf or .json")
 		}
 		return nil
 	})

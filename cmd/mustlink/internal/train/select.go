@@ -194,7 +194,7 @@ func (c *selectCommand) check(check *session.Checks, _ []string) {
 	check.State(o.State)
 	if c.report != "" && !session.HasEnding(c.report, "json") {
 		check.Do(func() error {
-			return &fault.ParamError{Param: "--report", Value: c.report, Want: "a name that ends in .json"}
+			return fault.Param("--report", c.report, "a name that ends in .json")
 		})
 	}
 	check.Output("--report", c.report)

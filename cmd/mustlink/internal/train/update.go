@@ -140,8 +140,8 @@ func (u *updateCommand) checkKernel(path string, m *mustlink.Model) error {
 		return usage.RenameParams(err, "kernel", "-k, --kernel")
 	}
 	if has := m.Describe().Kernel; spec.String() != has {
-		return &fault.ParamError{Param: "-k, --kernel", Value: u.kernel,
-			Want: fmt.Sprintf("%s, the kernel of %s: an update cannot change it", has, path)}
+		return fault.Param("-k, --kernel", u.kernel,
+			"%s, the kernel of %s: an update cannot change it", has, path)
 	}
 	return nil
 }
