@@ -279,10 +279,12 @@ func (p *Points) unchecked(keep bool) (*dataset.Data, error) {
 		return dataOf(&points.Dense{N: int(p.Rows), D: int(p.Cols), Data: values}, nil)
 	}
 	var diagonal []float64
+	var reference []int // all rows of a square matrix without a diagonal are training points
 	if p.Diagonal != nil {
 		diagonal = append(diagonal, list[float64](p.Diagonal, p.Rows)...)
+		reference = slices.Repeat([]int{-1}, int(p.Rows))
 	}
-	return dataOf(points.NewGram(int(p.Rows), int(p.Cols), values, diagonal, p.reference()))
+	return dataOf(points.NewGram(int(p.Rows), int(p.Cols), values, diagonal, reference))
 }
 
 // dataOf returns points as data without names.
@@ -291,15 +293,6 @@ func dataOf(x points.Points, err error) (*dataset.Data, error) {
 		return nil, err
 	}
 	return &dataset.Data{Points: x}, nil
-}
-
-// reference returns the rows of a Gram matrix that are training points: all rows of a square matrix
-// without a diagonal.
-func (p *Points) reference() []int {
-	if p.Diagonal == nil {
-		return nil
-	}
-	return slices.Repeat([]int{-1}, int(p.Rows))
 }
 
 // sparse reads compressed rows.

@@ -173,25 +173,19 @@ type columnInfo struct {
 	Warning  string `json:"warning"`
 }
 
-// columnsOf returns the columns of the table of a model's fit.
-func columnsOf(m *mustlink.Model) (list []columnInfo) {
-	for _, c := range m.Record().Columns {
-		list = append(list, columnInfo{c.Name, string(c.Kind), c.Missing, c.Distinct, c.Range(), c.Example,
-			c.Outputs, c.Does, c.Warning})
-	}
-	return list
-}
-
 // ModelInfo implements mustlink_model_info.
 func ModelInfo(m *mustlink.Model) any {
 	d := m.Describe()
 	info := modelInfo{
 		Method: d.Method, Chosen: d.Chosen, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns,
-		Features: d.Features, Scaling: d.Preparation, Columns: columnsOf(m), Prepared: d.Prepared,
-		LeftOut:   m.Record().LeftOut,
-		Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(),
+		Features: d.Features, Scaling: d.Preparation, Prepared: d.Prepared,
+		LeftOut: m.Record().LeftOut, Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(),
 		Updating: d.Updating, Notices: d.Notices,
 		Figures: map[string]any{}, Fingerprint: d.Fingerprint, LibraryVersion: d.Version, Build: d.Build,
+	}
+	for _, c := range m.Record().Columns {
+		info.Columns = append(info.Columns, columnInfo{c.Name, string(c.Kind), c.Missing, c.Distinct, c.Range(),
+			c.Example, c.Outputs, c.Does, c.Warning})
 	}
 	if v := m.Verdict(); v != nil {
 		info.Verdict = &verdictInfo{v, string(v.Finding()), v.String(), v.Details()}
@@ -287,11 +281,6 @@ func (b *Buffer) SaveBytes(m *mustlink.Model) error {
 		return err
 	}
 	return b.done(w.size)
-}
-
-// Load implements mustlink_load.
-func Load(e *engine.Engine, path string) (*mustlink.Model, error) {
-	return mustlink.Load(path, mustlink.Engine(e))
 }
 
 // LoadBytes implements mustlink_load_bytes.

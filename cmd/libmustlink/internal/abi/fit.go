@@ -21,7 +21,7 @@ import (
 // Fit implements mustlink_fit.
 func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Links,
 	c *Control) (*mustlink.Model, error) {
-	var o fitOptions
+	o := fitOptions{Seed: 1}
 	if err := parse(options, &o); err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 	}
 	// Options are checked before points are copied.
 	files := &catalog.Files{}
-	if _, err := method.New(catalog.Config{Files: files, Kernel: o.Kernel, Params: o.params(), Seed: o.seed(),
+	if _, err := method.New(catalog.Config{Files: files, Kernel: o.Kernel, Params: o.params(), Seed: o.Seed,
 		MemoryLimit: e.MemoryLimit()}); err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ type engineOptions struct {
 type fitOptions struct {
 	Kernel      string           `json:"kernel"`
 	Params      map[string]value `json:"params"`
-	Seed        *uint64          `json:"seed"`
+	Seed        uint64           `json:"seed"`
 	Standardize bool             `json:"standardize"`
 	TFIDF       bool             `json:"tfidf"`
 	Features    []string         `json:"features"`
@@ -232,14 +232,6 @@ func (o *fitOptions) params() map[string]string {
 	return out
 }
 
-// seed returns the given seed, or the default of the command.
-func (o *fitOptions) seed() uint64 {
-	if o.Seed == nil {
-		return 1
-	}
-	return *o.Seed
-}
-
 // parse reads a JSON object into o. Missing members, or an empty text, leave the values of o
 // unchanged.
 func parse(text string, o any) error {
@@ -304,7 +296,7 @@ const standardize = "standardize"
 
 // options returns the other options of the library.
 func (o *fitOptions) options(method string) []mustlink.Option {
-	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.seed())}
+	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.Seed)}
 	if o.Targets != nil {
 		out = append(out, mustlink.Targets(o.Targets))
 	}
