@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // Fit learns a model from the rows of a table and the links between them.
@@ -103,7 +104,8 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	t.noteColumns(m, l)
 	fitted := catalog.NewFitted(eng, m, t.inputs())
 	fitted.Columns = t.columns
-	fitted.LeftOut, fitted.Marks, fitted.Pictures = t.leftOut(), t.raw.Marks, t.raw.Pictures
+	fitted.LeftOut = leftOut(prepare.ByColumn(t.transform), t.raw.Features)
+	fitted.Marks, fitted.Pictures = t.raw.Marks, t.raw.Pictures
 	fitted.Scaling, fitted.Single = t.transform, s.single
 	fitted.Fingerprint = fitted.FingerprintOf(t.raw)
 	fitted.Verdict = judged

@@ -180,7 +180,14 @@ func (m *Model) Calibrate(ctx context.Context, t *Table, l *Links) (*Model, erro
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
 	}
-	if err := m.checkLinks(t, l); err != nil {
+	if l == nil {
+		return nil, fault.Param("links", nil, "links between the rows of the table")
+	}
+	if err := checkRows(l, t.Rows()); err != nil {
+		return nil, err
+	}
+	if err := m.eng.Check("list of all links", 3*l.Bytes(),
+		"use fewer links, or smaller chunklets"); err != nil {
 		return nil, err
 	}
 	rows, pairs := linkedRows(l)
@@ -199,17 +206,6 @@ func (m *Model) Calibrate(ctx context.Context, t *Table, l *Links) (*Model, erro
 		return nil, err
 	}
 	return &Model{fitted: &fitted, eng: m.eng}, nil
-}
-
-// checkLinks refuses links that are not between the rows of t, or too many.
-func (m *Model) checkLinks(t *Table, l *Links) error {
-	if l == nil {
-		return fault.Param("links", nil, "links between the rows of the table")
-	}
-	if err := checkRows(l, t.Rows()); err != nil {
-		return err
-	}
-	return m.eng.Check("list of all links", 3*l.Bytes(), "use fewer links, or smaller chunklets")
 }
 
 // linkedRows returns the rows that links name, in ascending order, and the links, must-links first,

@@ -40,44 +40,40 @@ type Model struct {
 // bounds the size of the file, and [Engine]. A file that is not a model, or is damaged, is a
 // *fault.DataError with the path. Model files contain no code.
 func Load(path string, options ...Option) (*Model, error) {
-	eng, err := loading(options)
-	if err != nil {
-		return nil, err
-	}
-	fitted, err := catalog.LoadWithin(path, eng.MemoryLimit())
-	if err != nil {
-		return nil, err
-	}
-	return &Model{fitted: fitted, eng: eng}, nil
+	return loaded(options, func(limit int64) (*catalog.Fitted, error) {
+		return catalog.LoadWithin(path, limit)
+	})
 }
 
 // LoadFrom is [Load] from size bytes of memory or of an open file.
 func LoadFrom(r io.ReaderAt, size int64, options ...Option) (*Model, error) {
-	eng, err := loading(options)
-	if err != nil {
-		return nil, err
-	}
-	if isNil(r) {
-		return nil, fault.Param("reader", nil, "a reader of a model file")
-	}
-	file, err := model.Read(r, size)
-	if err != nil {
-		return nil, err
-	}
-	fitted, err := catalog.Decode(file)
-	if err != nil {
-		return nil, err
-	}
-	return &Model{fitted: fitted, eng: eng}, nil
+	return loaded(options, func(int64) (*catalog.Fitted, error) {
+		if isNil(r) {
+			return nil, fault.Param("reader", nil, "a reader of a model file")
+		}
+		file, err := model.Read(r, size)
+		if err != nil {
+			return nil, err
+		}
+		return catalog.Decode(file)
+	})
 }
 
-// loading returns the engine for the options of Load.
-func loading(options []Option) (*engine.Engine, error) {
+// loaded returns the model that from reads, within the memory limit of the options.
+func loaded(options []Option, from func(limit int64) (*catalog.Fitted, error)) (*Model, error) {
 	s, err := read(load, "Load", options)
 	if err != nil {
 		return nil, err
 	}
-	return s.engineOf()
+	eng, err := s.engineOf()
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := from(eng.MemoryLimit())
+	if err != nil {
+		return nil, err
+	}
+	return NewModel(fitted, eng), nil
 }
 
 // NewModel returns the model of a record, which runs on eng. It is for programs that work with

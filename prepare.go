@@ -149,9 +149,8 @@ func (t *Table) noteColumns(m algorithms.Model, l *Links) {
 	}
 }
 
-// leftOut returns the names of the columns that the preparation leaves out.
-func (t *Table) leftOut() (names []string) {
-	by := prepare.ByColumn(t.transform)
+// leftOut returns the names of the columns that a preparation leaves out, none if it is nil.
+func leftOut(by *prepare.Preparation, features []string) (names []string) {
 	if by == nil {
 		return nil
 	}
@@ -159,7 +158,7 @@ func (t *Table) leftOut() (names []string) {
 	for _, name := range by.Columns() {
 		taken[name] = true
 	}
-	for _, name := range t.raw.Features {
+	for _, name := range features {
 		if !taken[name] {
 			names = append(names, name)
 		}

@@ -59,12 +59,14 @@ func FromColumns(columns map[string]any, options ...ReadOption) (*Table, error) 
 	names := slices.Sorted(maps.Keys(columns))
 	rows := 0
 	for k, name := range names {
-		n, is := lengthOf(columns[name])
-		switch {
-		case !is:
+		switch columns[name].(type) {
+		case []float64, []string, []bool, []time.Time:
+		default:
 			return nil, fault.Cell(-1, name, "it is a %T: want []float64, []string, []bool or []time.Time",
 				columns[name])
-		case k > 0 && n != rows:
+		}
+		n := reflect.ValueOf(columns[name]).Len()
+		if k > 0 && n != rows {
 			return nil, fault.Cell(-1, name, "it has %d values: want %d, as %q has", n, rows, names[0])
 		}
 		rows = n
@@ -89,20 +91,12 @@ func FromStructs[T any](rows []T, options ...ReadOption) (*Table, error) {
 	for i := range rows {
 		line, err := json.Marshal(&rows[i])
 		if err != nil || line[0] != '{' {
-			return nil, fault.Cell(i, "", "it is %+v: want a struct of numbers, texts, booleans and times", rows[i])
+			return nil, fault.Cell(i, "", "it is %+v: want a struct of numbers, texts, booleans and times",
+				rows[i])
 		}
 		text.Write(append(line, '\n'))
 	}
 	return readLines(&text, options)
-}
-
-// lengthOf returns the number of values of a column.
-func lengthOf(column any) (n int, is bool) {
-	switch column.(type) {
-	case []float64, []string, []bool, []time.Time:
-		return reflect.ValueOf(column).Len(), true
-	}
-	return 0, false
 }
 
 // fromCells reads cells as the JSON Lines that have them.

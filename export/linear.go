@@ -270,13 +270,6 @@ func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
 	return list
 }
 
-// named sets the names of the features to those of the preparation.
-func (l *linear) named() {
-	for j, name := range prepare.ByColumn(l.Scaling).Outputs() {
-		l.features[j].Name = name
-	}
-}
-
 // decimal writes the shortest decimal that is the same number.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
@@ -307,7 +300,9 @@ func JSON(w io.Writer, m *mustlink.Model, limits Limits) error {
 	if err != nil {
 		return err
 	}
-	l.named()
+	for j, name := range prepare.ByColumn(l.Scaling).Outputs() {
+		l.features[j].Name = name
+	}
 	mahalanobis := transposedProduct(l.transform, l.transform)
 	if err := finite(mahalanobis.Data); err != nil {
 		return err

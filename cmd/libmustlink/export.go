@@ -20,6 +20,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
+func init() { instead = ", not a program: want -buildmode=c-shared or -buildmode=c-archive" }
+
 // handles are all engines, models and indexes of the calling program.
 var handles abi.Handles
 

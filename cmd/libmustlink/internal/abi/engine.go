@@ -179,13 +179,14 @@ func ModelInfo(m *mustlink.Model) any {
 	info := modelInfo{
 		Method: d.Method, Chosen: d.Chosen, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns,
 		Features: d.Features, Scaling: d.Preparation, Prepared: d.Prepared,
-		LeftOut: m.Record().LeftOut, Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(),
+		LeftOut: m.Record().LeftOut, Converged: d.Converged, Iterations: d.Iterations, Message: d.Message,
+		Seconds:  d.Elapsed.Seconds(),
 		Updating: d.Updating, Notices: d.Notices,
 		Figures: map[string]any{}, Fingerprint: d.Fingerprint, LibraryVersion: d.Version, Build: d.Build,
 	}
 	for _, c := range m.Record().Columns {
-		info.Columns = append(info.Columns, columnInfo{c.Name, string(c.Kind), c.Missing, c.Distinct, c.Range(),
-			c.Example, c.Outputs, c.Does, c.Warning})
+		info.Columns = append(info.Columns, columnInfo{c.Name, string(c.Kind), c.Missing, c.Distinct,
+			c.Range(), c.Example, c.Outputs, c.Does, c.Warning})
 	}
 	if v := m.Verdict(); v != nil {
 		info.Verdict = &verdictInfo{v, string(v.Finding()), v.String(), v.Details()}

@@ -278,11 +278,11 @@ func TestHandles(t *testing.T) {
 	if _, err := Get[*mustlink.Model](&h, e); CodeOf(err) != BadHandle {
 		t.Errorf("an engine as model: %v", err)
 	}
-	if err := Free[*mustlink.Model](&h, e); CodeOf(err) != BadHandle || h.Len() != 2 {
+	if err := Free[*mustlink.Model](&h, e); CodeOf(err) != BadHandle || len(h.objects) != 2 {
 		t.Errorf("an engine freed as model: %v", err)
 	}
-	if err := Free[*mustlink.Model](&h, m); err != nil || h.Len() != 1 {
-		t.Errorf("freed: %v, %d objects", err, h.Len())
+	if err := Free[*mustlink.Model](&h, m); err != nil || len(h.objects) != 1 {
+		t.Errorf("freed: %v, %d objects", err, len(h.objects))
 	}
 	if err := Free[*mustlink.Model](&h, m); CodeOf(err) != BadHandle {
 		t.Errorf("freed twice: %v", err)

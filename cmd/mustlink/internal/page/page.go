@@ -348,8 +348,5 @@ func (m *maker) neighborScore(v pictures.Space) ([]view.Score, error) {
 		return nil, err
 	}
 	accuracy, err := score.Accuracy(labels, found)
-	return single(accuracy), err
+	return []view.Score{{Mean: accuracy, SD: math.NaN()}}, err
 }
-
-// single returns a score that is measured once.
-func single(value float64) []view.Score { return []view.Score{{Mean: value, SD: math.NaN()}} }

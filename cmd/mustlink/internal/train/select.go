@@ -131,11 +131,8 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	table, err := c.table(ctx, d)
+	table, err := c.table(ctx, d, set)
 	if err != nil {
-		return err
-	}
-	if err := c.checkFeatures(d, table, set); err != nil {
 		return err
 	}
 	if o.Criterion == selection.Labels {
