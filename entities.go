@@ -203,7 +203,7 @@ func (t *Table) column(name string) (*points.Column, error) {
 		}
 		return c, nil
 	}
-	return nil, &fault.ParamError{Param: "column", Value: name, Want: "a table with columns of cells"}
+	return nil, fault.Param("column", name, "a table with columns of cells")
 }
 
 // candidates are the pairs of records that may be one entity, and what they are compared by.
@@ -238,8 +238,7 @@ func (o EntityOptions) candidates(ctx context.Context, t *Table, l *Links) (*can
 		c.two()
 	}
 	if o.Texts != nil && o.Texts.Rows() != c.n {
-		return nil, &fault.ShapeError{What: "number of rows with texts", Got: o.Texts.Rows(),
-			Want: fmt.Sprintf("%d, the rows of the table", c.n)}
+		return nil, fault.Shape("number of rows with texts", o.Texts.Rows(), "%d, the rows of the table", c.n)
 	}
 	for _, text := range o.Blocks {
 		rule, err := blocking.Parse(text)
@@ -266,13 +265,11 @@ func (o EntityOptions) candidates(ctx context.Context, t *Table, l *Links) (*can
 	case o.Model != nil && o.Model.check() != nil:
 		err = o.Model.check()
 	case o.MaxPairs < 0:
-		err = &fault.ParamError{Param: "largest number of pairs", Value: o.MaxPairs, Want: "a number >= 0"}
+		err = fault.Param("largest number of pairs", o.MaxPairs, "a number >= 0")
 	case o.Neighbors < 0 || o.Neighbors > 0 && !learned:
-		err = &fault.ParamError{Param: "neighbors", Value: o.Neighbors,
-			Want: "a number >= 0, and 0 without a model"}
+		err = fault.Param("neighbors", o.Neighbors, "a number >= 0, and 0 without a model")
 	case !learned && len(o.Blocks) == 0:
-		err = &fault.ParamError{Param: "blocks", Value: "missing",
-			Want: "keys that candidates share, or a model"}
+		err = fault.Param("blocks", "missing", "keys that candidates share, or a model")
 	case o.Model == nil:
 		c.eng, err = shared()
 	default:
@@ -421,10 +418,10 @@ func (c *candidates) model(ctx context.Context, l *Links, r *Resolution) (func(i
 	case len(c.Compare) == 0 && c.calibration != nil:
 		return c.calibrated(r), nil
 	case l == nil:
-		return nil, &fault.ParamError{Param: "links", Value: nil,
-			Want: "links from which the probability is learned, or a calibrated model without columns to compare"}
+		return nil, fault.Param("links", nil,
+			"links from which the probability is learned, or a calibrated model without columns to compare")
 	case len(c.Compare) == 0 && measured == 0:
-		return nil, &fault.ParamError{Param: "columns to compare", Value: 0, Want: "1 or more, or a model"}
+		return nil, fault.Param("columns to compare", 0, "1 or more, or a model")
 	}
 	columns := make([]*similarity.Column, len(c.Compare))
 	for k, name := range c.Compare {
@@ -543,8 +540,7 @@ func (c *candidates) keepPrevious() ([]int, error) {
 		return slices.Repeat([]int{-1}, c.n), nil
 	}
 	if len(c.Previous) != c.n {
-		return nil, &fault.ShapeError{What: "number of earlier entities", Got: len(c.Previous),
-			Want: fmt.Sprintf("%d, one for each record", c.n)}
+		return nil, fault.Shape("number of earlier entities", len(c.Previous), "%d, one for each record", c.n)
 	}
 	first, must := map[int]int{}, []Link(nil)
 	for i, number := range c.Previous {

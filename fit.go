@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // Fit learns a model from the rows of a table and the links between them.
@@ -103,7 +104,8 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	t.noteColumns(m, l)
 	fitted := catalog.NewFitted(eng, m, t.inputs())
 	fitted.Columns = t.columns
-	fitted.LeftOut, fitted.Marks, fitted.Pictures = t.leftOut(), t.raw.Marks, t.raw.Pictures
+	fitted.LeftOut = leftOut(prepare.ByColumn(t.transform), t.raw.Features)
+	fitted.Marks, fitted.Pictures = t.raw.Marks, t.raw.Pictures
 	fitted.Scaling, fitted.Single = t.transform, s.single
 	fitted.Fingerprint = fitted.FingerprintOf(t.raw)
 	fitted.Verdict = judged
@@ -194,8 +196,7 @@ func (s *settings) linksOf(method catalog.Method, t *Table, l *Links) (*Links, e
 	case l != nil:
 		return l, nil
 	case !s.learnsMore() && !method.LinksOptional:
-		return nil, &fault.ParamError{Param: "links", Value: nil,
-			Want: "links, or triplets, quadruplets or targets"}
+		return nil, fault.Param("links", nil, "links, or triplets, quadruplets or targets")
 	}
 	return links.New(t.Rows(), nil)
 }
@@ -229,7 +230,7 @@ func (s *settings) choose(l *Links) (choice catalog.Choice, err error) {
 	case s.choice != nil:
 		return *s.choice, nil
 	case s.using && s.method != "":
-		return choice, &fault.ParamError{Param: "method", Value: s.method, Want: "either Method or Using"}
+		return choice, fault.Param("method", s.method, "either Method or Using")
 	case s.using:
 		choice.Method, err = catalog.ForParams(s.params)
 	case s.method != "":
@@ -250,11 +251,9 @@ func (s *settings) prepared(ctx context.Context, eng *engine.Engine, t *Table) (
 	asked := !reflect.DeepEqual(s.preparing, Preparing{})
 	switch {
 	case s.embeddings && (asked || s.tfidf):
-		return nil, &fault.ParamError{Param: "option", Value: "Embeddings",
-			Want: "no other preparation with it"}
+		return nil, fault.Param("option", "Embeddings", "no other preparation with it")
 	case s.tfidf && asked, s.unprepared && (asked || s.tfidf):
-		return nil, &fault.ParamError{Param: "option", Value: "TFIDF or Unprepared",
-			Want: "no other preparation with it"}
+		return nil, fault.Param("option", "TFIDF or Unprepared", "no other preparation with it")
 	case s.embeddings && t.transform != nil:
 		return nil, t.plain()
 	case s.embeddings:

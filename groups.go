@@ -78,13 +78,11 @@ const allPairs, usualNeighbors = 2000, 20
 func (m *Model) Groups(ctx context.Context, t *Table, o GroupOptions) (*Groups, error) {
 	switch {
 	case o.Neighbors < 0:
-		return nil, &fault.ParamError{Param: "neighbors", Value: o.Neighbors,
-			Want: "a number >= 0, 0 for the usual one"}
+		return nil, fault.Param("neighbors", o.Neighbors, "a number >= 0, 0 for the usual one")
 	case !(o.Recall >= 0 && o.Recall <= 1):
-		return nil, &fault.ParamError{Param: "recall", Value: o.Recall, Want: "a number from 0 to 1"}
+		return nil, fault.Param("recall", o.Recall, "a number from 0 to 1")
 	case o.MinSize != 0 && (o.Count != 0 || o.Linkage != ""):
-		return nil, &fault.ParamError{Param: "smallest size", Value: o.MinSize,
-			Want: "0 with a number of groups or a linkage"}
+		return nil, fault.Param("smallest size", o.MinSize, "0 with a number of groups or a linkage")
 	}
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
@@ -122,8 +120,7 @@ func (m *Model) groupThreshold(o GroupOptions) (float64, error) {
 	c := m.Calibration()
 	switch {
 	case o.Threshold != 0 && o.Precision != 0:
-		return 0, &fault.ParamError{Param: "precision", Value: o.Precision,
-			Want: "no precision with a threshold"}
+		return 0, fault.Param("precision", o.Precision, "no precision with a threshold")
 	case o.Threshold != 0:
 		return o.Threshold, nil
 	case o.Precision == 0 && o.MinSize != 0:
@@ -131,8 +128,8 @@ func (m *Model) groupThreshold(o GroupOptions) (float64, error) {
 	case o.Precision == 0 && o.Count > 0:
 		return math.Inf(1), nil
 	case c == nil:
-		return 0, &fault.ParamError{Param: "threshold", Value: o.Threshold,
-			Want: "a distance > 0, a number of groups, or a calibrated model"}
+		return 0, fault.Param("threshold", o.Threshold,
+			"a distance > 0, a number of groups, or a calibrated model")
 	}
 	found, err := c.Joining(o.Precision)
 	return found.Distance, err
@@ -183,7 +180,14 @@ func (m *Model) Calibrate(ctx context.Context, t *Table, l *Links) (*Model, erro
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
 	}
-	if err := m.checkLinks(t, l); err != nil {
+	if l == nil {
+		return nil, fault.Param("links", nil, "links between the rows of the table")
+	}
+	if err := checkRows(l, t.Rows()); err != nil {
+		return nil, err
+	}
+	if err := m.eng.Check("list of all links", 3*l.Bytes(),
+		"use fewer links, or smaller chunklets"); err != nil {
 		return nil, err
 	}
 	rows, pairs := linkedRows(l)
@@ -202,17 +206,6 @@ func (m *Model) Calibrate(ctx context.Context, t *Table, l *Links) (*Model, erro
 		return nil, err
 	}
 	return &Model{fitted: &fitted, eng: m.eng}, nil
-}
-
-// checkLinks refuses links that are not between the rows of t, or too many.
-func (m *Model) checkLinks(t *Table, l *Links) error {
-	if l == nil {
-		return &fault.ParamError{Param: "links", Value: nil, Want: "links between the rows of the table"}
-	}
-	if err := checkRows(l, t.Rows()); err != nil {
-		return err
-	}
-	return m.eng.Check("list of all links", 3*l.Bytes(), "use fewer links, or smaller chunklets")
 }
 
 // linkedRows returns the rows that links name, in ascending order, and the links, must-links first,

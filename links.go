@@ -1,8 +1,6 @@
 package mustlink
 
 import (
-	"fmt"
-
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -82,8 +80,7 @@ func checkRows(l *Links, n int) error {
 	if l.N() == n {
 		return nil
 	}
-	return &fault.ShapeError{What: "number of rows of the links", Got: l.N(),
-		Want: fmt.Sprintf("%d, the rows of the table", n)}
+	return fault.Shape("number of rows of the links", l.N(), "%d, the rows of the table", n)
 }
 
 // labeled refuses a table without labels.

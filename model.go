@@ -40,44 +40,40 @@ type Model struct {
 // bounds the size of the file, and [Engine]. A file that is not a model, or is damaged, is a
 // *fault.DataError with the path. Model files contain no code.
 func Load(path string, options ...Option) (*Model, error) {
-	eng, err := loading(options)
-	if err != nil {
-		return nil, err
-	}
-	fitted, err := catalog.LoadWithin(path, eng.MemoryLimit())
-	if err != nil {
-		return nil, err
-	}
-	return &Model{fitted: fitted, eng: eng}, nil
+	return loaded(options, func(limit int64) (*catalog.Fitted, error) {
+		return catalog.LoadWithin(path, limit)
+	})
 }
 
 // LoadFrom is [Load] from size bytes of memory or of an open file.
 func LoadFrom(r io.ReaderAt, size int64, options ...Option) (*Model, error) {
-	eng, err := loading(options)
-	if err != nil {
-		return nil, err
-	}
-	if isNil(r) {
-		return nil, &fault.ParamError{Param: "reader", Value: nil, Want: "a reader of a model file"}
-	}
-	file, err := model.Read(r, size)
-	if err != nil {
-		return nil, err
-	}
-	fitted, err := catalog.Decode(file)
-	if err != nil {
-		return nil, err
-	}
-	return &Model{fitted: fitted, eng: eng}, nil
+	return loaded(options, func(int64) (*catalog.Fitted, error) {
+		if isNil(r) {
+			return nil, fault.Param("reader", nil, "a reader of a model file")
+		}
+		file, err := model.Read(r, size)
+		if err != nil {
+			return nil, err
+		}
+		return catalog.Decode(file)
+	})
 }
 
-// loading returns the engine for the options of Load.
-func loading(options []Option) (*engine.Engine, error) {
+// loaded returns the model that from reads, within the memory limit of the options.
+func loaded(options []Option, from func(limit int64) (*catalog.Fitted, error)) (*Model, error) {
 	s, err := read(load, "Load", options)
 	if err != nil {
 		return nil, err
 	}
-	return s.engineOf()
+	eng, err := s.engineOf()
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := from(eng.MemoryLimit())
+	if err != nil {
+		return nil, err
+	}
+	return NewModel(fitted, eng), nil
 }
 
 // NewModel returns the model of a record, which runs on eng. It is for programs that work with
@@ -304,8 +300,7 @@ func (m *Model) Cluster(ctx context.Context, t *Table, k int, options ...Option)
 	var r *cluster.Result
 	if s.constrained {
 		if s.links == nil {
-			return nil, &fault.ParamError{Param: "links", Value: nil,
-				Want: "links between the rows to cluster"}
+			return nil, fault.Param("links", nil, "links between the rows to cluster")
 		}
 		r, err = cluster.Constrained(ctx, m.eng, y, s.links, p)
 	} else {
@@ -327,7 +322,7 @@ func (m *Model) empty() bool { return m == nil || m.fitted == nil || m.fitted.Mo
 // check refuses an empty model.
 func (m *Model) check() error {
 	if m.empty() || m.eng == nil {
-		return &fault.ParamError{Param: "model", Value: nil, Want: "a model made by Fit or Load"}
+		return fault.Param("model", nil, "a model made by Fit or Load")
 	}
 	return nil
 }
@@ -468,8 +463,8 @@ func Score[L int | string](t *Table, predicted []L) (*score.Report, error) {
 		return nil, err
 	}
 	if len(predicted) != t.Rows() {
-		return nil, &fault.ShapeError{What: "number of predicted labels", Got: len(predicted),
-			Want: fmt.Sprintf("%d, one for each row", t.Rows())}
+		return nil, fault.Shape("number of predicted labels", len(predicted),
+			"%d, one for each row", t.Rows())
 	}
 	text := make([]string, len(predicted))
 	for i, p := range predicted {

@@ -254,18 +254,15 @@ func read(where place, function string, options []Option) (*settings, error) {
 	s := &settings{seed: 1}
 	for _, o := range options {
 		if o.set == nil {
-			return nil, &fault.ParamError{Param: "option", Value: nil,
-				Want: "an option made by a function of package mustlink"}
+			return nil, fault.Param("option", nil, "an option made by a function of package mustlink")
 		}
 		if o.where&where == 0 {
-			return nil, &fault.ParamError{Param: "option", Value: o.name, Want: "an option that " + function +
-				" takes"}
+			return nil, fault.Param("option", o.name, "an option that %s takes", function)
 		}
 		o.set(s)
 	}
 	if s.none != "" {
-		return nil, &fault.ParamError{Param: "number of " + s.none, Value: 0,
-			Want: "at least one, or no such option"}
+		return nil, fault.Param("number of "+s.none, 0, "at least one, or no such option")
 	}
 	return s, nil
 }
@@ -311,11 +308,9 @@ func engineFor(k sharing) (*engine.Engine, error) {
 func (s *settings) engineOf() (*engine.Engine, error) {
 	switch {
 	case s.given && s.engine == nil:
-		return nil, &fault.ParamError{Param: "engine", Value: nil,
-			Want: "an engine made by engine.New, or no such option"}
+		return nil, fault.Param("engine", nil, "an engine made by engine.New, or no such option")
 	case s.given && s.customed:
-		return nil, &fault.ParamError{Param: "engine", Value: "given",
-			Want: "either an engine, or Workers and MemoryLimit"}
+		return nil, fault.Param("engine", "given", "either an engine, or Workers and MemoryLimit")
 	case s.given:
 		return s.engine, nil
 	}
@@ -325,8 +320,7 @@ func (s *settings) engineOf() (*engine.Engine, error) {
 // checkContext refuses a nil context.
 func checkContext(ctx context.Context) error {
 	if ctx == nil {
-		return &fault.ParamError{Param: "context", Value: nil,
-			Want: "a context, such as context.Background()"}
+		return fault.Param("context", nil, "a context, such as context.Background()")
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package mustlink
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -116,8 +115,8 @@ func (t *Table) vectors() error {
 	case *points.Mixed:
 		for _, c := range x.Columns {
 			if c.IsText() {
-				return &fault.DataError{File: t.raw.Name, Row: -1, Column: c.Name,
-					Err: errors.New("it has texts: want numbers alone for embeddings, or the column left out")}
+				return fault.InFile(fault.Cell(-1, c.Name,
+					"it has texts: want numbers alone for embeddings, or the column left out"), t.raw.Name)
 			}
 		}
 	}
@@ -131,10 +130,8 @@ func (t *Table) inputs() []string { return prepare.Inputs(t.transform, t.raw.Fea
 // checkLabel refuses links that were made from a feature of the table.
 func (t *Table) checkLabel(l *Links) error {
 	if name := l.Label(); name != "" && slices.Contains(t.inputs(), name) {
-		return &fault.DataError{File: t.raw.Name, Row: -1, Column: name,
-			Err: errors.New("the links were made from this column, which is now a feature: want it as the " +
-				"label, " +
-				"or left out")}
+		return fault.InFile(fault.Cell(-1, name, "the links were made from this column, which is now a "+
+			"feature: want it as the label, or left out"), t.raw.Name)
 	}
 	return nil
 }
@@ -152,9 +149,8 @@ func (t *Table) noteColumns(m algorithms.Model, l *Links) {
 	}
 }
 
-// leftOut returns the names of the columns that the preparation leaves out.
-func (t *Table) leftOut() (names []string) {
-	by := prepare.ByColumn(t.transform)
+// leftOut returns the names of the columns that a preparation leaves out, none if it is nil.
+func leftOut(by *prepare.Preparation, features []string) (names []string) {
 	if by == nil {
 		return nil
 	}
@@ -162,7 +158,7 @@ func (t *Table) leftOut() (names []string) {
 	for _, name := range by.Columns() {
 		taken[name] = true
 	}
-	for _, name := range t.raw.Features {
+	for _, name := range features {
 		if !taken[name] {
 			names = append(names, name)
 		}

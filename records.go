@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -20,7 +19,7 @@ import (
 // or "npy", also with ".gz" behind it. Messages refer to the stream as -.
 func ReadTableFrom(r io.Reader, format string, options ...ReadOption) (*Table, error) {
 	if r == nil {
-		return nil, &fault.ParamError{Param: "reader", Value: "nil", Want: "a reader"}
+		return nil, fault.Param("reader", "nil", "a reader")
 	}
 	return readFrom(r, "-", format, options)
 }
@@ -60,13 +59,15 @@ func FromColumns(columns map[string]any, options ...ReadOption) (*Table, error) 
 	names := slices.Sorted(maps.Keys(columns))
 	rows := 0
 	for k, name := range names {
-		n, is := lengthOf(columns[name])
-		switch {
-		case !is:
-			return nil, columnError(name, -1, "it is a %T: want []float64, []string, []bool or []time.Time",
+		switch columns[name].(type) {
+		case []float64, []string, []bool, []time.Time:
+		default:
+			return nil, fault.Cell(-1, name, "it is a %T: want []float64, []string, []bool or []time.Time",
 				columns[name])
-		case k > 0 && n != rows:
-			return nil, columnError(name, -1, "it has %d values: want %d, as %q has", n, rows, names[0])
+		}
+		n := reflect.ValueOf(columns[name]).Len()
+		if k > 0 && n != rows {
+			return nil, fault.Cell(-1, name, "it has %d values: want %d, as %q has", n, rows, names[0])
 		}
 		rows = n
 	}
@@ -84,34 +85,25 @@ func FromColumns(columns map[string]any, options ...ReadOption) (*Table, error) 
 // A nil pointer is a missing value. The rest is as in [FromRecords]; a NaN is an error here.
 func FromStructs[T any](rows []T, options ...ReadOption) (*Table, error) {
 	if len(rows) == 0 {
-		return nil, &fault.ShapeError{What: "number of rows", Got: 0, Want: "1 or more"}
+		return nil, fault.Shape("number of rows", 0, "1 or more")
 	}
 	var text bytes.Buffer
 	for i := range rows {
 		line, err := json.Marshal(&rows[i])
 		if err != nil || line[0] != '{' {
-			return nil, columnError("", i, "it is %+v: want a struct of numbers, texts, booleans and times", rows[i])
+			return nil, fault.Cell(i, "", "it is %+v: want a struct of numbers, texts, booleans and times",
+				rows[i])
 		}
 		text.Write(append(line, '\n'))
 	}
 	return readLines(&text, options)
 }
 
-// lengthOf returns the number of values of a column.
-func lengthOf(column any) (n int, is bool) {
-	switch column.(type) {
-	case []float64, []string, []bool, []time.Time:
-		return reflect.ValueOf(column).Len(), true
-	}
-	return 0, false
-}
-
 // fromCells reads cells as the JSON Lines that have them.
 func fromCells(rows int, names []string, cell func(i int, name string) any, options []ReadOption) (*Table,
 	error) {
 	if rows == 0 || len(names) == 0 {
-		return nil, &fault.ShapeError{What: "number of rows and columns", Got: rows * len(names),
-			Want: "1 or more of each"}
+		return nil, fault.Shape("number of rows and columns", rows*len(names), "1 or more of each")
 	}
 	var text bytes.Buffer
 	for i := range rows {
@@ -119,7 +111,7 @@ func fromCells(rows int, names []string, cell func(i int, name string) any, opti
 			text.WriteByte("{,"[min(k, 1)])
 			quoted, err := json.Marshal(name)
 			if err != nil {
-				return nil, columnError(name, i, "%w", err)
+				return nil, fault.Cell(i, name, "%w", err)
 			}
 			value := cell(i, name)
 			if v, is := value.(float64); is && math.IsNaN(v) {
@@ -127,7 +119,7 @@ func fromCells(rows int, names []string, cell func(i int, name string) any, opti
 			}
 			b, err := json.Marshal(value)
 			if err != nil {
-				return nil, columnError(name, i, "the value is %v: want a finite number, a text, a boolean, a "+
+				return nil, fault.Cell(i, name, "the value is %v: want a finite number, a text, a boolean, a "+
 					"time, nil, or lists or records of these", value)
 			}
 			text.Write(quoted)
@@ -149,9 +141,4 @@ func readLines(text *bytes.Buffer, options []ReadOption) (*Table, error) {
 		e.Line = 0
 	}
 	return t, err
-}
-
-// columnError returns an error about a value of a table in memory, row -1 for the whole column.
-func columnError(column string, row int, format string, args ...any) error {
-	return &fault.DataError{Row: row, Column: column, Err: fmt.Errorf(format, args...)}
 }

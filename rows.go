@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -209,10 +208,7 @@ func (m *Model) SquaredDistances(ctx context.Context, x points.Points, pairs [][
 func Unlearned(eng *engine.Engine, features []string, by dataset.Transform) *Model {
 	f := &catalog.Fitted{Model: unlearned{}, Features: features, Scaling: by}
 	if some := prepare.ByColumn(by); some != nil {
-		f.Features = some.Columns()
-		f.LeftOut = slices.DeleteFunc(slices.Clone(features), func(name string) bool {
-			return slices.Contains(f.Features, name)
-		})
+		f.Features, f.LeftOut = some.Columns(), leftOut(some, features)
 	}
 	return NewModel(f, eng)
 }

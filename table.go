@@ -134,13 +134,13 @@ func FromMatrix(m mat.Matrix) (*Table, error) {
 // *fault.ShapeError.
 func FromRows(rows [][]float64) (*Table, error) {
 	if len(rows) == 0 {
-		return nil, &fault.ShapeError{What: "number of rows", Got: 0, Want: "1 or more"}
+		return nil, fault.Shape("number of rows", 0, "1 or more")
 	}
 	width := len(rows[0])
 	for i, row := range rows {
 		if len(row) != width {
-			return nil, &fault.ShapeError{What: fmt.Sprintf("length of row %d", i), Got: len(row),
-				Want: fmt.Sprintf("%d, the length of row 0", width)}
+			return nil, fault.Shape(fmt.Sprintf("length of row %d", i), len(row),
+				"%d, the length of row 0", width)
 		}
 	}
 	x, err := points.NewDense(len(rows), width, slices.Concat(rows...))
@@ -181,8 +181,8 @@ func FromGram(k mat.Matrix, diagonal []float64) (*Table, error) {
 		return nil, err
 	}
 	if diagonal == nil && x.N != x.D {
-		return nil, &fault.ShapeError{What: "number of columns of the Gram matrix", Got: x.D,
-			Want: fmt.Sprintf("%d, as many as rows, or a diagonal", x.N)}
+		return nil, fault.Shape("number of columns of the Gram matrix", x.D,
+			"%d, as many as rows, or a diagonal", x.N)
 	}
 	var reference []int
 	if diagonal != nil {
@@ -204,7 +204,7 @@ func tableOf(x points.Points, err error) (*Table, error) {
 // and copies other matrices.
 func dense(what string, m mat.Matrix) (*points.Dense, error) {
 	if isNil(m) {
-		return nil, &fault.ParamError{Param: what, Value: nil, Want: "a matrix"}
+		return nil, fault.Param(what, nil, "a matrix")
 	}
 	n, d := m.Dims()
 	if raw, ok := m.(mat.RawMatrixer); ok {
@@ -262,8 +262,7 @@ func (t *Table) WithLabels(labels []string) (*Table, error) {
 		return nil, err
 	}
 	if len(labels) != t.Rows() {
-		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels),
-			Want: fmt.Sprintf("%d, one for each row", t.Rows())}
+		return nil, fault.Shape("number of labels", len(labels), "%d, one for each row", t.Rows())
 	}
 	return t.with(func(d *dataset.Data) { d.Labels = labels }), nil
 }
@@ -276,8 +275,7 @@ func (t *Table) Select(rows []int) (*Table, error) {
 	}
 	for _, i := range rows {
 		if i < 0 || i >= t.Rows() {
-			return nil, &fault.ParamError{Param: "row", Value: i,
-				Want: fmt.Sprintf("a row from 0 to %d", t.Rows()-1)}
+			return nil, fault.Param("row", i, "a row from 0 to %d", t.Rows()-1)
 		}
 	}
 	return t.with(func(d *dataset.Data) {
@@ -314,8 +312,7 @@ func chosen(values []string, rows []int) []string {
 // check refuses an empty table.
 func (t *Table) check(what string) error {
 	if t == nil || t.data == nil || t.data.Points == nil {
-		return &fault.ParamError{Param: what, Value: nil,
-			Want: "a table made by ReadTable, FromMatrix or a similar function"}
+		return fault.Param(what, nil, "a table made by ReadTable, FromMatrix or a similar function")
 	}
 	return nil
 }
@@ -345,8 +342,7 @@ func (t *Table) plain() error {
 		return err
 	}
 	if t.transform != nil {
-		return &fault.ParamError{Param: "preparation", Value: "a second one",
-			Want: "one of Prepare, Standardize and TFIDF, once"}
+		return fault.Param("preparation", "a second one", "one of Prepare, Standardize and TFIDF, once")
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (m *Model) Update(ctx context.Context, t *Table, l *Links) (*Model, error) 
 		return nil, err
 	}
 	if l == nil {
-		return nil, &fault.ParamError{Param: "links", Value: nil, Want: "the links to learn"}
+		return nil, fault.Param("links", nil, "the links to learn")
 	}
 	linker, ok := m.fitted.Model.(algorithms.Linker)
 	if !ok {
@@ -63,11 +63,8 @@ func (m *Model) Extend(ctx context.Context, t *Table, chunklets []Chunklet) (*Mo
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
 	}
-	updater, ok := m.fitted.Model.(algorithms.Updater)
-	if !ok {
-		return nil, m.cannot("cannot be updated: want one of " + catalog.Updatable)
-	}
-	if err := m.fitted.CheckUpdate(); err != nil {
+	updater, err := m.updater("cannot be updated: want one of " + catalog.Updatable)
+	if err != nil {
 		return nil, err
 	}
 	x, err := m.fitted.Prepare(t.raw)
@@ -87,11 +84,8 @@ func (m *Model) DropLast(ctx context.Context, updates int) (*Model, error) {
 	if err := checkContext(ctx); err != nil {
 		return nil, err
 	}
-	updater, ok := m.fitted.Model.(algorithms.Updater)
-	if !ok {
-		return nil, m.cannot("cannot remove updates")
-	}
-	if err := m.fitted.CheckUpdate(); err != nil {
+	updater, err := m.updater("cannot remove updates")
+	if err != nil {
 		return nil, err
 	}
 	learned, err := updater.DropLast(ctx, m.eng, updates)
@@ -109,6 +103,11 @@ func (m *Model) updated(learned algorithms.Model, err error) (*Model, error) {
 	return &Model{fitted: &fitted, eng: m.eng}, nil
 }
 
-func (m *Model) cannot(what string) error {
-	return fault.Data("", "a model of method %s %s", m.fitted.Model.Method(), what)
+// updater returns the model as one that learns chunklets; other models cannot do what is asked.
+func (m *Model) updater(cannot string) (algorithms.Updater, error) {
+	updater, ok := m.fitted.Model.(algorithms.Updater)
+	if !ok {
+		return nil, fault.Data("", "a model of method %s %s", m.fitted.Model.Method(), cannot)
+	}
+	return updater, m.fitted.CheckUpdate()
 }

@@ -66,6 +66,14 @@ func (g *graph) transposedProduct(alpha float64, a, b, c value) value {
 	return g.op("Gemm", inputs, attribute{"alpha", alpha}, attribute{"transB", int64(1)})
 }
 
+// beside joins matrices of the same rows.
+func (g *graph) beside(parts []value) value {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return g.op("Concat", parts, attribute{"axis", int64(1)})
+}
+
 // choose gathers columns of a matrix.
 func (g *graph) choose(a value, at []int) value {
 	return g.op("Gather", []value{a, g.integers(at, len(at))}, attribute{"axis", int64(1)})
@@ -140,9 +148,16 @@ func (g *graph) integers(list []int, dims ...int) value {
 // integer adds an integer without dimensions: gathering by it leaves one out.
 func (g *graph) integer(v int) value { return g.integers([]int{v}) }
 
+// tensor adds a TensorProto of numbers, which raw has with the low byte first.
 func (g *graph) tensor(of elementType, raw []byte, dims []int) value {
-	name := fmt.Sprintf("constant_%d", len(g.constants))
-	g.constants = append(g.constants, newTensor(name, of, raw, dims))
+	t, name := &message{}, fmt.Sprintf("constant_%d", len(g.constants))
+	for _, d := range dims {
+		t.integer(1, int64(d))
+	}
+	t.integer(2, int64(of))
+	t.text(8, name)
+	t.bytes(9, raw)
+	g.constants = append(g.constants, t)
 	return value(name)
 }
 
@@ -258,18 +273,6 @@ func (a attribute) message() *message {
 	return m
 }
 
-// newTensor returns a TensorProto of numbers, which raw has with the low byte first.
-func newTensor(name string, of elementType, raw []byte, dims []int) *message {
-	t := &message{}
-	for _, d := range dims {
-		t.integer(1, int64(d))
-	}
-	t.integer(2, int64(of))
-	t.text(8, name)
-	t.bytes(9, raw)
-	return t
-}
-
 // newInfo returns a ValueInfoProto: an input or an output of any number of rows.
 func newInfo(name string, of elementType, columns int, doc string) *message {
 	rows, width, shape, tensor, kind, info := &message{}, &message{}, &message{}, &message{}, &message{},
@@ -291,13 +294,5 @@ func newOperators(domain string, version int64) *message {
 	m := &message{}
 	m.text(1, domain)
 	m.integer(2, version)
-	return m
-}
-
-// newEntry returns a StringStringEntryProto.
-func newEntry(key, text string) *message {
-	m := &message{}
-	m.text(1, key)
-	m.text(2, text)
 	return m
 }

@@ -52,13 +52,12 @@ const mostCondition = 1e10
 func newSource(m *mustlink.Model) (*source, error) {
 	f := m.Record()
 	if f == nil || f.Model == nil {
-		return nil, &fault.ParamError{Param: "model", Value: nil, Want: "a model made by Fit or Load"}
+		return nil, fault.Param("model", nil, "a model made by Fit or Load")
 	}
 	s := &source{Fitted: f}
 	with, is := f.Model.(algorithms.Formulas)
 	if !is {
-		return nil, &fault.ParamError{Param: "method of the model", Value: f.Model.Method(),
-			Want: "one with a formula for new rows"}
+		return nil, fault.Param("method of the model", f.Model.Method(), "one with a formula for new rows")
 	}
 	if a, is := f.Model.(interface{ Alphabet() string }); is && a.Alphabet() != "" {
 		return nil, noVectors("sequences")
@@ -80,8 +79,7 @@ func newSource(m *mustlink.Model) (*source, error) {
 }
 
 func noVectors(got string) error {
-	return &fault.ParamError{Param: "points of the model", Value: got,
-		Want: "vectors: fit a model to the features of the rows"}
+	return fault.Param("points of the model", got, "vectors: fit a model to the features of the rows")
 }
 
 // nodes is how graphs evaluate a kernel.
@@ -180,8 +178,8 @@ func checkVectors(m formula.Map) error {
 		}
 		for _, s := range k.Steps() {
 			if nodesOf(s).kernel == "" {
-				return &fault.ParamError{Param: "kernel of the model", Value: k.String(),
-					Want: "one of " + exported() + ", or a composition of them"}
+				return fault.Param("kernel of the model", k.String(), "one of %s, or a composition of them",
+					exported())
 			}
 		}
 	}
@@ -198,15 +196,14 @@ func (s *source) prepared() error {
 		Rules(names []string) prepare.Rules
 	})
 	if !is {
-		return &fault.ParamError{Param: "preparation of the model", Value: fmt.Sprintf("%T", s.Scaling),
-			Want: "one of numbers, booleans or categories"}
+		return fault.Param("preparation of the model", fmt.Sprintf("%T", s.Scaling),
+			"one of numbers, booleans or categories")
 	}
 	s.rules = as.Rules(s.inputs(s.Scaling.Features()))
 	for _, r := range s.rules.Columns {
 		if slices.Contains([]prepare.Kind{prepare.Date, prepare.Text, prepare.Censored}, r.Kind) {
-			return &fault.ParamError{Param: fmt.Sprintf("column %q", r.Name), Value: string(r.Kind),
-				Want: "numbers, booleans or categories: make numbers of it before the fit, or leave it out " +
-					"with --type " + r.Name + "=drop"}
+			return fault.Param(fmt.Sprintf("column %q", r.Name), string(r.Kind), "numbers, booleans or "+
+				"categories: make numbers of it before the fit, or leave it out with --type %s=drop", r.Name)
 		}
 	}
 	return nil
@@ -251,12 +248,14 @@ func (g *graph) kernelValues(k kernel.Kernel, support *points.Dense, x value) va
 	var xy value
 	var xx lengths
 	if len(steps) > 0 && steps[0].OfDistance {
-		xy = nodesOf(steps[0]).add(g, steps[0], g.distances(steps[0], support, x))
+		// Distances are as exact as the step needs.
+		squared, _ := g.squaredDistances(support, x, cancels(steps[0], radius(support)))
+		xy = nodesOf(steps[0]).add(g, steps[0], squared)
 		xx.all, own = 1, self(steps[0], own)
 		steps = steps[1:]
 	} else {
 		xy = g.transposedProduct(1, x, g.constant(support.Data, support.N, support.D), "")
-		if needLengths(steps) {
+		if slices.ContainsFunc(steps, func(s kernel.Step) bool { return s.OfDistance || s.OfCosine }) {
 			xx.rows = g.squares(x)
 		}
 	}
@@ -267,16 +266,6 @@ func (g *graph) kernelValues(k kernel.Kernel, support *points.Dense, x value) va
 		}
 	}
 	return xy
-}
-
-// needLengths reports whether some step uses squared lengths.
-func needLengths(steps []kernel.Step) bool {
-	for _, s := range steps {
-		if s.OfDistance || s.OfCosine {
-			return true
-		}
-	}
-	return false
 }
 
 func squaredLengths(x *points.Dense) []float64 {
@@ -349,17 +338,16 @@ func (g *graph) affineOf(s kernel.Step, xy value) value {
 	return g.add(g.mul(xy, g.scalar(s.Scale)), g.scalar(s.Coef))
 }
 
-// distances adds squared distances that are as exact as a step needs.
-func (g *graph) distances(s kernel.Step, support *points.Dense, x value) value {
-	squared, _ := g.squaredDistances(support, x, cancels(s, radius(support)))
-	return squared
-}
-
 // squaredDistances adds |x|^2 + |l|^2 - 2<x,l> and |x|^2 + |l|^2 between the rows x and the support
 // points l, which the mean of the support points is subtracted from first. With exact, pairs for
 // which that cancels are computed again from differences, as the engine does.
 func (g *graph) squaredDistances(support *points.Dense, x value, exact bool) (squared, sum value) {
-	center := g.means(support)
+	center := meansOf(support)
+	for j, v := range center {
+		if g.single { // as numbers of the graph
+			center[j] = float64(float32(v))
+		}
+	}
 	centered := &points.Dense{N: support.N, D: support.D, Data: make([]float64, len(support.Data))}
 	for i := range support.N {
 		row := centered.Row(i)
@@ -393,17 +381,6 @@ func (g *graph) squaredDistances(support *points.Dense, x value, exact bool) (sq
 func cancels(s kernel.Step, largest float64) bool {
 	const widths = 16
 	return nodesOf(s).root || s.Decay*largest > widths
-}
-
-// means returns the means of the columns, as numbers of the graph.
-func (g *graph) means(x *points.Dense) []float64 {
-	mean := meansOf(x)
-	for j, v := range mean {
-		if g.single {
-			mean[j] = float64(float32(v))
-		}
-	}
-	return mean
 }
 
 // meansOf returns the means of the columns.

@@ -270,13 +270,6 @@ func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
 	return list
 }
 
-// named sets the names of the features to those of the preparation.
-func (l *linear) named() {
-	for j, name := range prepare.ByColumn(l.Scaling).Outputs() {
-		l.features[j].Name = name
-	}
-}
-
 // decimal writes the shortest decimal that is the same number.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
@@ -307,7 +300,9 @@ func JSON(w io.Writer, m *mustlink.Model, limits Limits) error {
 	if err != nil {
 		return err
 	}
-	l.named()
+	for j, name := range prepare.ByColumn(l.Scaling).Outputs() {
+		l.features[j].Name = name
+	}
 	mahalanobis := transposedProduct(l.transform, l.transform)
 	if err := finite(mahalanobis.Data); err != nil {
 		return err
@@ -356,8 +351,7 @@ func SQL(w io.Writer, m *mustlink.Model, d Dialect, limits Limits) error {
 		return err
 	}
 	if l.Features == nil {
-		return &fault.ParamError{Param: "columns of the model", Value: "without names",
-			Want: "names: fit it to a file with a header"}
+		return fault.Param("columns of the model", "without names", "names: fit it to a file with a header")
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "-- Coordinates in which Euclidean distance is the distance learned by %s (mustlink "+

@@ -200,7 +200,12 @@ func (s *source) version() string {
 // metadata describes the model.
 func (s *source) metadata(g *graph, in inputs) []*message {
 	var list []*message
-	add := func(key, text string) { list = append(list, newEntry(key, text)) }
+	add := func(key, text string) {
+		entry := &message{} // a StringStringEntryProto
+		entry.text(1, key)
+		entry.text(2, text)
+		list = append(list, entry)
+	}
 	add("method", s.Model.Method())
 	add("version", s.version())
 	add("precision", string(g.outside))

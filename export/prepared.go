@@ -105,10 +105,7 @@ func (p *preparation) put(v value, width int) []int {
 
 // result joins the parts.
 func (p *preparation) result() value {
-	all := p.parts[0]
-	if len(p.parts) > 1 {
-		all = p.op("Concat", p.parts, attribute{"axis", int64(1)})
-	}
+	all := p.beside(p.parts)
 	if inOrder(p.order, p.width) {
 		return all
 	}
@@ -198,10 +195,7 @@ func (p *preparation) raw(rules []prepare.Rule) value {
 		return p.x
 	}
 	flush()
-	if len(list) == 1 {
-		return list[0]
-	}
-	return p.op("Concat", list, attribute{"axis", int64(1)})
+	return p.beside(list)
 }
 
 // scaled fills the gaps and returns (value - Mean) / Scale, 0 where Scale is 0.
@@ -311,10 +305,7 @@ func (p *preparation) categoryOfNumbers(r prepare.Rule, at int) value {
 		}
 		list = append(list, rest)
 	}
-	if len(list) == 1 {
-		return list[0]
-	}
-	return p.op("Concat", list, attribute{"axis", int64(1)})
+	return p.beside(list)
 }
 
 // maxSpellings is the number of spellings of a word that are listed: 10 letters have as many.

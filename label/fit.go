@@ -73,12 +73,6 @@ func hint(v *verdict.Verdict, answers int) string {
 	return fmt.Sprintf("No clear difference: a gain of %.2f would usually be seen.", seen)
 }
 
-// beginFits starts the goroutine of the fits.
-func (s *Session) beginFits() {
-	s.fit.learned = s.o.Coordinates
-	s.work.Go(func() { s.guarded(s.fits) })
-}
-
 // fits draws the rows, and fits metrics until the session ends.
 func (s *Session) fits() {
 	if err := s.draw(s.o.Coordinates, "before learning"); err != nil {

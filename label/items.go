@@ -44,7 +44,17 @@ func ColumnsOf(d *dataset.Data) (out []Column) {
 	switch x := d.Points.(type) {
 	case *points.Mixed:
 		for j := range x.Columns {
-			out = append(out, mixedColumn(&x.Columns[j]))
+			c := &x.Columns[j]
+			if !c.IsText() {
+				out = append(out, numbers(c.Name, func(i int) float64 { return c.Numbers[i] }))
+				continue
+			}
+			out = append(out, Column{Name: c.Name, Kind: Value, Text: func(i int) string {
+				if c.Codes[i] < 0 {
+					return ""
+				}
+				return c.Levels[c.Codes[i]]
+			}})
 		}
 	case *points.Dense:
 		for j := range x.D {
@@ -60,18 +70,6 @@ func ColumnsOf(d *dataset.Data) (out []Column) {
 		}})
 	}
 	return out
-}
-
-func mixedColumn(c *points.Column) Column {
-	if !c.IsText() {
-		return numbers(c.Name, func(i int) float64 { return c.Numbers[i] })
-	}
-	return Column{Name: c.Name, Kind: Value, Text: func(i int) string {
-		if c.Codes[i] < 0 {
-			return ""
-		}
-		return c.Levels[c.Codes[i]]
-	}}
 }
 
 func numbers(name string, at func(i int) float64) Column {

@@ -62,7 +62,8 @@ func (s *Session) begin() error {
 	}
 	s.publish(questions.Batch(len(s.keys)), s.plan.version)
 	s.work.Go(func() { s.guarded(func() { s.choose(questions) }) })
-	s.beginFits()
+	s.fit.learned = s.o.Coordinates
+	s.work.Go(func() { s.guarded(s.fits) })
 	return nil
 }
 

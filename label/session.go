@@ -109,8 +109,7 @@ func New(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{o: o, n: o.Table.Rows(), asked: map[string]activelearning.Pair{},
 		again: map[pair]bool{}, done: make(chan struct{})}
 	if o.Coordinates.Rows != s.n {
-		return nil, &fault.ShapeError{What: "rows of coordinates", Got: o.Coordinates.Rows,
-			Want: fmt.Sprintf("%d, as the table has", s.n)}
+		return nil, fault.Shape("rows of coordinates", o.Coordinates.Rows, "%d, as the table has", s.n)
 	}
 	const drawn = 64 // of a row: its group and place in the session, and places in two maps
 	if err := o.Engine.Check(fmt.Sprintf("questions about %d rows", s.n),
@@ -171,8 +170,7 @@ func (s *Session) people() error {
 	for _, p := range s.o.People {
 		hash := sha256.Sum256([]byte(p.Key))
 		if _, twice := s.keys[hash]; twice || len(p.Key) < 16 || p.Name == byClasses {
-			return &fault.ParamError{Param: "key", Value: "of " + p.Name,
-				Want: "at least 16 letters, different for each person"}
+			return fault.Param("key", "of "+p.Name, "at least 16 letters, different for each person")
 		}
 		s.keys[hash] = p.Name
 	}

@@ -79,18 +79,13 @@ func arrayOf(m *C.mustlink_matrix) (*abi.Array, error) {
 
 func linksOf(l *C.mustlink_links) *abi.Links { return (*abi.Links)(unsafe.Pointer(l)) }
 
-// distinctOf returns columns of distinct rows with their names.
-func distinctOf(columns *C.mustlink_distinct, count C.int64_t) (list []abi.Distinct, names []string,
-	err error) {
+// distinctOf returns columns of distinct rows.
+func distinctOf(columns *C.mustlink_distinct, count C.int64_t) ([]abi.Distinct, error) {
 	if count < 0 || count > 1<<16 || columns == nil && count > 0 {
-		return nil, nil, &abi.Error{Code: abi.BadArgument, Text: "distinct columns: want a pointer, and at most " +
+		return nil, &abi.Error{Code: abi.BadArgument, Text: "distinct columns: want a pointer, and at most " +
 			"65536 of them"}
 	}
-	list = unsafe.Slice((*abi.Distinct)(unsafe.Pointer(columns)), int(count))
-	for _, one := range list {
-		names = append(names, text((*C.char)(one.Name)))
-	}
-	return list, names, nil
+	return unsafe.Slice((*abi.Distinct)(unsafe.Pointer(columns)), int(count)), nil
 }
 
 var (

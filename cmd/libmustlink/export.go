@@ -20,6 +20,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
+func init() { instead = ", not a program: want -buildmode=c-shared or -buildmode=c-archive" }
+
 // handles are all engines, models and indexes of the calling program.
 var handles abi.Handles
 
@@ -218,9 +220,8 @@ func mustlinkDistances(e C.mustlink_engine, m C.mustlink_model, points *C.mustli
 func distances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_points, pair *C.int64_t,
 	pairs C.int64_t,
 	control *C.mustlink_control, squared bool, out *C.double, message *C.char) C.int {
-	return withModel(e, m, message, func(eng *engine.Engine, model *mustlink.Model) error {
-		return abi.Distances(eng, model, pointsOf(points), unsafe.Pointer(pair), int64(pairs),
-			controlOf(control),
+	return withModel(e, m, message, func(_ *engine.Engine, model *mustlink.Model) error {
+		return abi.Distances(model, pointsOf(points), unsafe.Pointer(pair), int64(pairs), controlOf(control),
 			squared, unsafe.Pointer(out))
 	})
 }
@@ -276,8 +277,8 @@ func mustlinkGroupsFind(e C.mustlink_engine, m C.mustlink_model, options *C.char
 	links *C.mustlink_links, columns *C.mustlink_distinct, count C.int64_t, control *C.mustlink_control,
 	out *C.mustlink_groups, message *C.char) C.int {
 	return withColumns(e, m, columns, count, out, message,
-		func(model *mustlink.Model, distinct []abi.Distinct, names []string) (any, error) {
-			return abi.FindGroups(model, text(options), pointsOf(points), linksOf(links), distinct, names,
+		func(model *mustlink.Model, distinct []abi.Distinct) (any, error) {
+			return abi.FindGroups(model, text(options), pointsOf(points), linksOf(links), distinct,
 				controlOf(control))
 		})
 }
@@ -288,17 +289,16 @@ func mustlinkEntitiesFind(e C.mustlink_engine, m C.mustlink_model, options *C.ch
 	control *C.mustlink_control, out *C.mustlink_pairs, label *C.int64_t, probability *C.double,
 	message *C.char) C.int {
 	return withColumns(e, m, columns, count, out, message,
-		func(model *mustlink.Model, distinct []abi.Distinct, names []string) (any, error) {
-			return abi.FindEntities(model, text(options), pointsOf(points), pointsOf(texts),
-				linksOf(links), distinct, names, controlOf(control), unsafe.Pointer(label),
-				unsafe.Pointer(probability))
+		func(model *mustlink.Model, distinct []abi.Distinct) (any, error) {
+			return abi.FindEntities(model, text(options), pointsOf(points), pointsOf(texts), linksOf(links),
+				distinct, controlOf(control), unsafe.Pointer(label), unsafe.Pointer(probability))
 		})
 }
 
 // withColumns calls body with a model, that of the points as they are for 0, and distinct columns.
 func withColumns(e C.mustlink_engine, m C.mustlink_model, columns *C.mustlink_distinct, count C.int64_t,
 	out *C.uintptr_t, message *C.char,
-	body func(model *mustlink.Model, distinct []abi.Distinct, names []string) (any, error)) C.int {
+	body func(model *mustlink.Model, distinct []abi.Distinct) (any, error)) C.int {
 	return made(e, out, message, func(eng *engine.Engine) (any, error) {
 		model, err := mustlink.Unlearned(eng, nil, nil), error(nil)
 		if m != 0 {
@@ -306,11 +306,11 @@ func withColumns(e C.mustlink_engine, m C.mustlink_model, columns *C.mustlink_di
 				return nil, err
 			}
 		}
-		distinct, names, err := distinctOf(columns, count)
+		distinct, err := distinctOf(columns, count)
 		if err != nil {
 			return nil, err
 		}
-		return body(model, distinct, names)
+		return body(model, distinct)
 	})
 }
 
@@ -392,7 +392,7 @@ func mustlinkLoad(e C.mustlink_engine, path *C.char, out *C.mustlink_model, mess
 		if err := checkText(path, "the path"); err != nil {
 			return nil, err
 		}
-		return abi.Load(eng, text(path))
+		return mustlink.Load(text(path), mustlink.Engine(eng))
 	})
 }
 

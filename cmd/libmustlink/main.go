@@ -1,5 +1,3 @@
-//go:build cgo
-
 package main
 
 import (
@@ -7,9 +5,11 @@ import (
 	"os"
 )
 
+// instead says what is wanted; the files with cgo replace it.
+var instead = ", and the build has no cgo: want CGO_ENABLED=1 and a C compiler"
+
 // main runs only when this is built as a program.
 func main() {
-	fmt.Fprintln(os.Stderr,
-		"libmustlink: this is a C library, not a program: want -buildmode=c-shared or -buildmode=c-archive")
+	fmt.Fprintln(os.Stderr, "libmustlink: this is a C library"+instead)
 	os.Exit(2)
 }

@@ -93,7 +93,7 @@ func (p *program) call(name string, args []js.Value) (any, error) {
 	case "distances": // rows, columns, pairs
 		pairs := elements[int64](args[3])
 		d := make([]float64, len(pairs)/2)
-		err := abi.Distances(p.engine, m, points(args[1], args[2]), address(pairs), int64(len(d)), nil, false,
+		err := abi.Distances(m, points(args[1], args[2]), address(pairs), int64(len(d)), nil, false,
 			address(d))
 		return toBytes(d), err
 	case "bytes":

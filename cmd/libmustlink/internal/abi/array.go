@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strconv"
 	"unsafe"
 
 	"github.com/mustlink/mustlink"
@@ -191,15 +190,13 @@ func (a *Array) checkShape(rows, cols int) error {
 		return err
 	}
 	if a.Rows != int64(rows) {
-		return &fault.ShapeError{What: "number of rows of the output", Got: int(a.Rows), Want: itoa(rows)}
+		return fault.Shape("number of rows of the output", int(a.Rows), "%d", rows)
 	}
 	if a.Cols != int64(cols) {
-		return &fault.ShapeError{What: "number of columns of the output", Got: int(a.Cols), Want: itoa(cols)}
+		return fault.Shape("number of columns of the output", int(a.Cols), "%d", cols)
 	}
 	return nil
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // Kinds of points, with the numbers of mustlink_kind.
 const (
@@ -227,13 +224,11 @@ func (p *Points) table(keep, gaps bool, features []string) (*mustlink.Table, err
 		return nil, err
 	}
 	if features != nil && d.Features != nil {
-		return nil, &fault.ParamError{Param: "features", Value: features,
-			Want: "no such option with a table, whose columns have names"}
+		return nil, fault.Param("features", features, "no such option with a table, whose columns have names")
 	}
 	if features != nil {
 		if len(features) != d.Points.Dim() {
-			return nil, &fault.ShapeError{What: "number of names of features", Got: len(features),
-				Want: itoa(d.Points.Dim())}
+			return nil, fault.Shape("number of names of features", len(features), "%d", d.Points.Dim())
 		}
 		d.Features = features
 	}
@@ -284,10 +279,12 @@ func (p *Points) unchecked(keep bool) (*dataset.Data, error) {
 		return dataOf(&points.Dense{N: int(p.Rows), D: int(p.Cols), Data: values}, nil)
 	}
 	var diagonal []float64
+	var reference []int // all rows of a square matrix without a diagonal are training points
 	if p.Diagonal != nil {
 		diagonal = append(diagonal, list[float64](p.Diagonal, p.Rows)...)
+		reference = slices.Repeat([]int{-1}, int(p.Rows))
 	}
-	return dataOf(points.NewGram(int(p.Rows), int(p.Cols), values, diagonal, p.reference()))
+	return dataOf(points.NewGram(int(p.Rows), int(p.Cols), values, diagonal, reference))
 }
 
 // dataOf returns points as data without names.
@@ -296,15 +293,6 @@ func dataOf(x points.Points, err error) (*dataset.Data, error) {
 		return nil, err
 	}
 	return &dataset.Data{Points: x}, nil
-}
-
-// reference returns the rows of a Gram matrix that are training points: all rows of a square matrix
-// without a diagonal.
-func (p *Points) reference() []int {
-	if p.Diagonal == nil {
-		return nil
-	}
-	return slices.Repeat([]int{-1}, int(p.Rows))
 }
 
 // sparse reads compressed rows.

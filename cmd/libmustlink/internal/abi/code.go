@@ -166,13 +166,6 @@ func of[T any](h *Handles, number uintptr) (T, error) {
 		fmt.Sprintf("handle %d is not %s: want one that exists and was not freed", number, kind)}
 }
 
-// Len returns the number of objects.
-func (h *Handles) Len() int {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return len(h.objects)
-}
-
 // Turns limits the number of fits that run at a time to the number of Go's processors. Others wait,
 // because more fits at a time would displace each other's matrices from the caches.
 type Turns struct{ taken chan struct{} }

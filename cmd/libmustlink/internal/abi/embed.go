@@ -36,14 +36,11 @@ func Embed(e *engine.Engine, m *mustlink.Model, p *Points, c *Control, out *Arra
 		return err
 	}
 	return c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		return on(e, m).CoordinateBlocks(ctx, mustlink.FromData(d), func(first int, y blas.Matrix) error {
+		return m.CoordinateBlocks(ctx, mustlink.FromData(d), func(first int, y blas.Matrix) error {
 			return out.write(ctx, e, first, y)
 		})
 	})
 }
-
-// on returns the model as it works on the engine of a call.
-func on(e *engine.Engine, m *mustlink.Model) *mustlink.Model { return mustlink.NewModel(m.Record(), e) }
 
 // finite validates dense points on all workers. Other kinds were validated when they were read.
 func finite(e *engine.Engine, x *points.Dense) error {
@@ -65,7 +62,7 @@ func Remarks(m *mustlink.Model, p *Points) (any, error) {
 func Export(e *engine.Engine, m *mustlink.Model, path, precision string) error {
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
 	if !slices.Contains(export.Formats(), format) {
-		return &fault.ParamError{Param: "path", Value: path, Want: "a name that ends in .onnx, .json or .sql"}
+		return fault.Param("path", path, "a name that ends in .onnx, .json or .sql")
 	}
 	o := export.ONNXOptions{Precision: export.Precision(precision),
 		Limits: export.Limits{Memory: e.MemoryLimit()}}
@@ -102,8 +99,8 @@ func GramMatrix(e *engine.Engine, m *mustlink.Model, p, q *Points, c *Control, o
 }
 
 // Distances implements mustlink_euclidean_distances and, squared, mustlink_distances.
-func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Pointer, count int64, c *Control,
-	squared bool, out unsafe.Pointer) error {
+func Distances(m *mustlink.Model, p *Points, pair unsafe.Pointer, count int64, c *Control, squared bool,
+	out unsafe.Pointer) error {
 	switch {
 	case count < 0 || count > 1<<40:
 		return argument("there are %d pairs: want a number >= 0", count)
@@ -114,7 +111,6 @@ func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Point
 	if err != nil {
 		return err
 	}
-	m = on(e, m)
 	x, err := m.Prepared(t.Data())
 	if err != nil {
 		return err

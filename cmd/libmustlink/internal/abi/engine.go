@@ -31,8 +31,7 @@ func NewEngine(version int32, options string) (*engine.Engine, error) {
 		return nil, err
 	}
 	if o.BLASThreads < 0 {
-		return nil, &fault.ParamError{Param: "blas_threads", Value: o.BLASThreads,
-			Want: "a number >= 0 (0 for as many as workers)"}
+		return nil, fault.Param("blas_threads", o.BLASThreads, "a number >= 0 (0 for as many as workers)")
 	}
 	threads := o.BLASThreads
 	if threads == 0 {
@@ -174,25 +173,20 @@ type columnInfo struct {
 	Warning  string `json:"warning"`
 }
 
-// columnsOf returns the columns of the table of a model's fit.
-func columnsOf(m *mustlink.Model) (list []columnInfo) {
-	for _, c := range m.Record().Columns {
-		list = append(list, columnInfo{c.Name, string(c.Kind), c.Missing, c.Distinct, c.Range(), c.Example,
-			c.Outputs, c.Does, c.Warning})
-	}
-	return list
-}
-
 // ModelInfo implements mustlink_model_info.
 func ModelInfo(m *mustlink.Model) any {
 	d := m.Describe()
 	info := modelInfo{
 		Method: d.Method, Chosen: d.Chosen, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns,
-		Features: d.Features, Scaling: d.Preparation, Columns: columnsOf(m), Prepared: d.Prepared,
-		LeftOut:   m.Record().LeftOut,
-		Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(),
+		Features: d.Features, Scaling: d.Preparation, Prepared: d.Prepared,
+		LeftOut: m.Record().LeftOut, Converged: d.Converged, Iterations: d.Iterations, Message: d.Message,
+		Seconds:  d.Elapsed.Seconds(),
 		Updating: d.Updating, Notices: d.Notices,
 		Figures: map[string]any{}, Fingerprint: d.Fingerprint, LibraryVersion: d.Version, Build: d.Build,
+	}
+	for _, c := range m.Record().Columns {
+		info.Columns = append(info.Columns, columnInfo{c.Name, string(c.Kind), c.Missing, c.Distinct,
+			c.Range(), c.Example, c.Outputs, c.Does, c.Warning})
 	}
 	if v := m.Verdict(); v != nil {
 		info.Verdict = &verdictInfo{v, string(v.Finding()), v.String(), v.Details()}
@@ -288,11 +282,6 @@ func (b *Buffer) SaveBytes(m *mustlink.Model) error {
 		return err
 	}
 	return b.done(w.size)
-}
-
-// Load implements mustlink_load.
-func Load(e *engine.Engine, path string) (*mustlink.Model, error) {
-	return mustlink.Load(path, mustlink.Engine(e))
 }
 
 // LoadBytes implements mustlink_load_bytes.

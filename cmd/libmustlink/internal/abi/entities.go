@@ -21,9 +21,9 @@ type FoundEntities struct {
 	Barred     int                 `json:"barred"`
 }
 
-// FindEntities implements mustlink_entities_find. names are those of the columns.
+// FindEntities implements mustlink_entities_find.
 func FindEntities(m *mustlink.Model, options string, p, texts *Points, l *Links, columns []Distinct,
-	names []string, c *Control, label, probability unsafe.Pointer) (*Pairs, error) {
+	c *Control, label, probability unsafe.Pointer) (*Pairs, error) {
 	o := struct {
 		Blocks    []string `json:"blocks"`
 		Compare   []string `json:"compare"`
@@ -63,12 +63,8 @@ func FindEntities(m *mustlink.Model, options string, p, texts *Points, l *Links,
 	if of.Decided, err = links.New(table.Rows(), decided); err != nil {
 		return nil, err
 	}
-	for k := range columns {
-		one, err := columns[k].of(names[k], table.Rows())
-		if err != nil {
-			return nil, err
-		}
-		of.Distinct = append(of.Distinct, one)
+	if of.Distinct, err = distinct(columns, table.Rows()); err != nil {
+		return nil, err
 	}
 	if o.Ask == 0 && label == nil && table.Rows() > 0 {
 		return nil, argument("the output for labels is NULL: want a pointer")

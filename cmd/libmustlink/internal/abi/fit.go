@@ -21,7 +21,7 @@ import (
 // Fit implements mustlink_fit.
 func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Links,
 	c *Control) (*mustlink.Model, error) {
-	var o fitOptions
+	o := fitOptions{Seed: 1}
 	if err := parse(options, &o); err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 	}
 	// Options are checked before points are copied.
 	files := &catalog.Files{}
-	if _, err := method.New(catalog.Config{Files: files, Kernel: o.Kernel, Params: o.params(), Seed: o.seed(),
+	if _, err := method.New(catalog.Config{Files: files, Kernel: o.Kernel, Params: o.params(), Seed: o.Seed,
 		MemoryLimit: e.MemoryLimit()}); err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 		return nil, err
 	}
 	if table.Rows() < 2 {
-		return nil, &fault.ShapeError{What: "number of points", Got: table.Rows(), Want: "2 or more"}
+		return nil, fault.Shape("number of points", table.Rows(), "2 or more")
 	}
 	set, err := l.set(table.Rows(), method)
 	if err != nil {
@@ -156,7 +156,7 @@ type engineOptions struct {
 type fitOptions struct {
 	Kernel      string           `json:"kernel"`
 	Params      map[string]value `json:"params"`
-	Seed        *uint64          `json:"seed"`
+	Seed        uint64           `json:"seed"`
 	Standardize bool             `json:"standardize"`
 	TFIDF       bool             `json:"tfidf"`
 	Features    []string         `json:"features"`
@@ -232,14 +232,6 @@ func (o *fitOptions) params() map[string]string {
 	return out
 }
 
-// seed returns the given seed, or the default of the command.
-func (o *fitOptions) seed() uint64 {
-	if o.Seed == nil {
-		return 1
-	}
-	return *o.Seed
-}
-
 // parse reads a JSON object into o. Missing members, or an empty text, leave the values of o
 // unchanged.
 func parse(text string, o any) error {
@@ -274,18 +266,17 @@ func (o *fitOptions) preparing() (func(kind int32) mustlink.Option, error) {
 	case !strict && !embeddings && o.Prepare != "" && o.Prepare != "auto":
 		return nil, fault.Unknown("prepare", o.Prepare, []string{"auto", "none", "embeddings"})
 	case o.Standardize && o.TFIDF:
-		return nil, &fault.ParamError{Param: "standardize", Value: true, Want: "one of standardize and tfidf"}
+		return nil, fault.Param("standardize", true, "one of standardize and tfidf")
 	case embeddings && (o.Standardize || o.TFIDF || o.Kernel != ""):
-		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare,
-			Want: "no standardize, tfidf and kernel with it"}
+		return nil, fault.Param("prepare", o.Prepare, "no standardize, tfidf and kernel with it")
 	case asked && (strict || embeddings || o.TFIDF):
-		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare,
-			Want: "no kinds, impute, indicators, scale, levels, cyclic, text and gram with prepare none, " +
-				"embeddings or tfidf"}
+		return nil, fault.Param("prepare", o.Prepare,
+			"no kinds, impute, indicators, scale, levels, cyclic, text and gram with prepare none, "+
+				"embeddings or tfidf")
 	case embeddings:
 		return func(int32) mustlink.Option { return mustlink.Embeddings() }, nil
 	case o.Standardize && p.Scale != "" && p.Scale != standardize:
-		return nil, &fault.ParamError{Param: "scale", Value: p.Scale, Want: "one of standardize and scale"}
+		return nil, fault.Param("scale", p.Scale, "one of standardize and scale")
 	case o.TFIDF:
 		return func(int32) mustlink.Option { return mustlink.TFIDF() }, nil
 	case strict && !o.Standardize:
@@ -305,7 +296,7 @@ const standardize = "standardize"
 
 // options returns the other options of the library.
 func (o *fitOptions) options(method string) []mustlink.Option {
-	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.seed())}
+	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.Seed)}
 	if o.Targets != nil {
 		out = append(out, mustlink.Targets(o.Targets))
 	}
@@ -338,8 +329,7 @@ func (o *fitOptions) method(name string, l *Links) (catalog.Method, error) {
 	}
 	if len(o.Params) > 0 {
 		return catalog.Method{},
-			&fault.ParamError{Param: "params", Value: "given",
-				Want: "none with the method auto, as parameters belong to a method"}
+			fault.Param("params", "given", "none with the method auto, as parameters belong to a method")
 	}
 	choice, err := catalog.Choose(nil,
 		algorithms.Lesson{Triplets: l.triplets(), Quadruplets: o.quadruplets(), Targets: o.Targets})

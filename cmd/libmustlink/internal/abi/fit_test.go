@@ -278,11 +278,11 @@ func TestHandles(t *testing.T) {
 	if _, err := Get[*mustlink.Model](&h, e); CodeOf(err) != BadHandle {
 		t.Errorf("an engine as model: %v", err)
 	}
-	if err := Free[*mustlink.Model](&h, e); CodeOf(err) != BadHandle || h.Len() != 2 {
+	if err := Free[*mustlink.Model](&h, e); CodeOf(err) != BadHandle || len(h.objects) != 2 {
 		t.Errorf("an engine freed as model: %v", err)
 	}
-	if err := Free[*mustlink.Model](&h, m); err != nil || h.Len() != 1 {
-		t.Errorf("freed: %v, %d objects", err, h.Len())
+	if err := Free[*mustlink.Model](&h, m); err != nil || len(h.objects) != 1 {
+		t.Errorf("freed: %v, %d objects", err, len(h.objects))
 	}
 	if err := Free[*mustlink.Model](&h, m); CodeOf(err) != BadHandle {
 		t.Errorf("freed twice: %v", err)
@@ -295,14 +295,14 @@ func TestHandles(t *testing.T) {
 // Missing files are not input errors.
 func TestCodes(t *testing.T) {
 	e := newEngine(t, `{"memory_limit": 100}`)
-	if _, err := Load(e, filepath.Join(t.TempDir(), "none")); CodeOf(err) != BadFile {
+	if _, err := mustlink.Load(filepath.Join(t.TempDir(), "none"), mustlink.Engine(e)); CodeOf(err) != BadFile {
 		t.Errorf("code %d of %v", CodeOf(err), err)
 	}
 	path := filepath.Join(t.TempDir(), "large")
 	if err := os.WriteFile(path, make([]byte, 200), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(e, path); CodeOf(err) != NoMemory {
+	if _, err := mustlink.Load(path, mustlink.Engine(e)); CodeOf(err) != NoMemory {
 		t.Errorf("code %d of %v", CodeOf(err), err)
 	}
 	if _, err := NewEngine(Version+1, ""); CodeOf(err) != BadVersion {

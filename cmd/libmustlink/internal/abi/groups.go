@@ -22,21 +22,35 @@ type Groups struct {
 
 // Distinct has the layout of mustlink_distinct.
 type Distinct struct {
-	Name   unsafe.Pointer
+	Name   unsafe.Pointer // char, or NULL
 	Keys   unsafe.Pointer
 	Width  float64
 	Values unsafe.Pointer
 }
 
-// of returns the column of a number of rows, without a copy of its values.
-func (d *Distinct) of(name string, rows int) (mustlink.Distinct, error) {
-	out := mustlink.Distinct{Name: name, Width: d.Width}
+// distinct returns columns of a number of rows, without copies of their values.
+func distinct(columns []Distinct, rows int) (list []mustlink.Distinct, err error) {
+	for k := range columns {
+		one, err := columns[k].of(rows)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+func (d *Distinct) of(rows int) (mustlink.Distinct, error) {
+	out := mustlink.Distinct{Width: d.Width}
+	if d.Name != nil {
+		out.Name = textAt(d.Name)
+	}
 	switch {
 	case rows > 0 && (d.Keys == nil) == (d.Values == nil):
-		return out, argument("distinct column %q: want either keys or values", name)
+		return out, argument("distinct column %q: want either keys or values", out.Name)
 	case rows > 0 && (d.Width != 0) != (d.Values != nil):
-		return out, &fault.ParamError{Param: fmt.Sprintf("width of the column %q", name), Value: d.Width,
-			Want: "0 for keys, a number > 0 for values"}
+		return out, fault.Param(fmt.Sprintf("width of the column %q", out.Name), d.Width,
+			"0 for keys, a number > 0 for values")
 	case d.Values != nil:
 		out.Values = list[float64](d.Values, int64(rows))
 	case d.Keys != nil:
@@ -47,8 +61,8 @@ func (d *Distinct) of(name string, rows int) (mustlink.Distinct, error) {
 	return out, nil
 }
 
-// FindGroups implements mustlink_groups_find. names are those of the columns.
-func FindGroups(m *mustlink.Model, options string, p *Points, l *Links, columns []Distinct, names []string,
+// FindGroups implements mustlink_groups_find.
+func FindGroups(m *mustlink.Model, options string, p *Points, l *Links, columns []Distinct,
 	c *Control) (*Groups, error) {
 	var o struct {
 		Linkage   string  `json:"linkage"`
@@ -68,12 +82,8 @@ func FindGroups(m *mustlink.Model, options string, p *Points, l *Links, columns 
 	}
 	g := mustlink.GroupOptions{Links: set, Linkage: mustlink.Linkage(o.Linkage), Threshold: o.Threshold,
 		Precision: o.Precision, Count: o.Count, MinSize: o.MinSize, Neighbors: o.Neighbors, Recall: o.Recall}
-	for k := range columns {
-		one, err := columns[k].of(names[k], table.Rows())
-		if err != nil {
-			return nil, err
-		}
-		g.Distinct = append(g.Distinct, one)
+	if g.Distinct, err = distinct(columns, table.Rows()); err != nil {
+		return nil, err
 	}
 	out := &Groups{Rows: table.Rows()}
 	return out, c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {

@@ -62,7 +62,7 @@ func Calibrate(m *mustlink.Model, options string, p *Points, l *Links,
 		return nil, err
 	}
 	if o.Near && o.Share != 0 {
-		return nil, &fault.ParamError{Param: "near", Value: true, Want: "one of near and share"}
+		return nil, fault.Param("near", true, "one of near and share")
 	}
 	table, set, err := p.linked(m, l)
 	if err != nil {
@@ -164,11 +164,11 @@ func SuggestPairs(e *engine.Engine, m *mustlink.Model, options string, p *Points
 	}
 	switch {
 	case o.Count < 1:
-		return nil, &fault.ParamError{Param: "count", Value: o.Count, Want: "a number >= 1"}
+		return nil, fault.Param("count", o.Count, "a number >= 1")
 	case o.Near < 0:
-		return nil, &fault.ParamError{Param: "near", Value: o.Near, Want: "a distance > 0"}
+		return nil, fault.Param("near", o.Near, "a distance > 0")
 	case o.Near > 0 && o.Classes != 0:
-		return nil, &fault.ParamError{Param: "near", Value: o.Near, Want: "one of near and classes"}
+		return nil, fault.Param("near", o.Near, "one of near and classes")
 	}
 	table, set, err := p.linked(m, l)
 	if err != nil {

@@ -217,8 +217,7 @@ func (l *Links) check(n int) error {
 	case l.Triplets > 0 && l.Triplet == nil:
 		return argument("triplet of the links is NULL: want an array of %d triplets", l.Triplets)
 	case (l.Group != nil || l.Label != nil) && l.Rows != int64(n):
-		return &fault.ShapeError{What: "number of groups or labels", Got: int(l.Rows),
-			Want: strconv.Itoa(n) + ", one for each point"}
+		return fault.Shape("number of groups or labels", int(l.Rows), "%d, one for each point", n)
 	}
 	return nil
 }

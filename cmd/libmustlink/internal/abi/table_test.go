@@ -110,7 +110,7 @@ func TestTableIsThatOfGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		pair, squared := []int64{4, 9, 7, 11}, make([]float64, 2)
-		if err := Distances(e, m, p, unsafe.Pointer(&pair[0]), 2, nil, true,
+		if err := Distances(m, p, unsafe.Pointer(&pair[0]), 2, nil, true,
 			unsafe.Pointer(&squared[0])); err != nil {
 			t.Fatal(err)
 		}

@@ -43,61 +43,42 @@ func (r matrixReport) text(w io.Writer) {
 	fmt.Fprintf(w, "%s: %d x %d (%s)\n", r.Output, r.Rows, r.Cols, r.Method)
 }
 
-// truth compares predicted labels with the labels of the data, block by block.
-type truth struct {
-	*metric.Metric
-	table score.Table
-	none  bool // no labels to compare with, or too many different ones
-}
-
 // writeLabels writes the labels that label returns for each block of rows, one block while label
 // works on the next, and scores them against the labels of the data. With named these are names of
 // classes, also where no row is of the class.
 func writeLabels(ctx context.Context, m *metric.Metric, rows *mustlink.Rows, path string, named bool,
 	label func(context.Context, mustlink.Block) ([]string, error)) (*score.Report, error) {
-	t := &truth{Metric: m, table: score.Table{Named: named}}
+	table, compared := score.Table{Named: named}, true // with the labels of the data
 	next, stop, err := mustlink.EachBlock(ctx, rows,
 		func(ctx context.Context, block mustlink.Block) (out dataset.LabelRows, err error) {
 			if out.Labels, err = label(ctx, block); err != nil {
 				return out, err
 			}
 			out.IDs = block.Data.IDs
-			return out, t.add(block.Data.Labels, out.Labels)
+			if compared = compared && block.Data.Labels != nil; !compared {
+				return out, nil
+			}
+			if err := table.Add(block.Data.Labels, out.Labels); err != nil {
+				return out, err
+			}
+			if err := source.CheckCounts(m.Eng, &table); err != nil {
+				m.Warnf("the rows are not compared with their labels: %v", err)
+				table, compared = score.Table{}, false
+			}
+			return out, nil
 		})
 	if err != nil {
 		return nil, err
 	}
 	defer stop()
-	err = dataset.WriteLabelRows(path, next, m.WritingText())
-	return t.report(), err
-}
-
-// add compares the labels of a block; labels is nil for data without labels.
-func (t *truth) add(labels, predicted []string) error {
-	if t.none = t.none || labels == nil; t.none {
-		return nil
+	if err := dataset.WriteLabelRows(path, next, m.WritingText()); err != nil || !compared {
+		return nil, err
 	}
-	if err := t.table.Add(labels, predicted); err != nil {
-		return err
+	r, err := table.Report()
+	if err != nil { // labels that cannot be scored, such as a single one, do not make the command fail
+		return nil, nil
 	}
-	if err := source.CheckCounts(t.Eng, &t.table); err != nil {
-		t.Warnf("the rows are not compared with their labels: %v", err)
-		t.table, t.none = score.Table{}, true
-	}
-	return nil
-}
-
-// report returns the scores, or nil. Labels that cannot be scored, such as a single one, do not
-// make the command fail.
-func (t *truth) report() *score.Report {
-	if t.none {
-		return nil
-	}
-	r, err := t.table.Report()
-	if err != nil {
-		return nil
-	}
-	return r
+	return r, nil
 }
 
 type gramCommand struct {
@@ -341,27 +322,13 @@ func (c *classifyCommand) check(check *session.Checks, args []string) {
 	check.Output("-o, --output", c.out)
 }
 
-func (c *classifyCommand) run(ctx context.Context, m *metric.Metric, _ []string) error {
-	r, err := c.classify(ctx, m)
-	if err != nil {
-		return err
-	}
-	r.Warnings = c.Warnings()
-	return c.Summarize(c.out, r, r.text)
-}
-
-// training returns the flags that describe --train.
-func (c *classifyCommand) training() *source.Data {
+// readTraining reads --train.
+func (c *classifyCommand) readTraining(ctx context.Context, m *metric.Metric) (*dataset.Data, error) {
 	d := c.data
 	d.Path, d.Labels = c.train, c.trainLabels
 	d.HeaderLabels = c.data.HeaderLabels && c.trainLabels == ""
 	d.LabelOptional = false
-	return &d
-}
-
-// readTraining reads --train.
-func (c *classifyCommand) readTraining(ctx context.Context, m *metric.Metric) (*dataset.Data, error) {
-	train, err := m.Read(ctx, c.training())
+	train, err := m.Read(ctx, &d)
 	if err != nil {
 		return nil, err
 	}
@@ -376,28 +343,28 @@ func (c *classifyCommand) readTraining(ctx context.Context, m *metric.Metric) (*
 	return train, nil
 }
 
-// classify labels the rows of -i block by block. The rows of --train stay in memory.
-func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*classifyReport, error) {
+// run labels the rows of -i block by block. The rows of --train stay in memory.
+func (c *classifyCommand) run(ctx context.Context, m *metric.Metric, _ []string) error {
 	train, err := c.readTraining(ctx, m)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	table, err := c.preparing.Apply(ctx, c.Session, train)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	known, err := m.Coordinates(ctx, table.Data())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	known, labels, err := neighbors.Labeled(known, train.Labels)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m.Preparing(train.Features, table.Transform())
 	open, err := m.Flags(c.data.WithFeatures(train.Points.Dim())).Reopen(ctx, c.Session)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	rows := m.Rows(open, "classification")
 	r := &classifyReport{Metric: m.Name(), Train: known.Rows,
@@ -407,7 +374,11 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 			r.N += block.Coordinates.Rows
 			return neighbors.Classify(ctx, m.Eng, known, labels, block.Coordinates, c.neighbors)
 		})
-	return r, err
+	if err != nil {
+		return err
+	}
+	r.Warnings = c.Warnings()
+	return c.Summarize(c.out, r, r.text)
 }
 
 func (r *classifyReport) text(w io.Writer) {

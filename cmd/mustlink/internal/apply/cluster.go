@@ -255,7 +255,10 @@ func scoresLine(w io.Writer, r *score.Report) {
 func (c *clusterCommand) check(check *session.Checks, args []string) {
 	_, notNumber := strconv.Atoi(c.kernel)
 	check.Refuse(c.k == 0 && notNumber == nil, "-k is the kernel: want -n %s for %s clusters", c.kernel, c.kernel)
-	check.Required(c.needed()...)
+	check.Required("input")
+	if c.saveTo == "" {
+		check.Required("output")
+	}
 	c.checkFlags(check, len(args) > 0)
 	check.Models(args)
 	c.data.Check(check)
@@ -266,15 +269,6 @@ func (c *clusterCommand) check(check *session.Checks, args []string) {
 		check.Matrix("--save-centers", c.saveTo, "")
 	}
 	check.Output("-o, --output", c.out)
-}
-
-// needed returns the required flags.
-func (c *clusterCommand) needed() []string {
-	list := []string{"input"}
-	if c.saveTo == "" {
-		list = append(list, "output")
-	}
-	return list
 }
 
 // checkFlags refuses flags that exclude each other.

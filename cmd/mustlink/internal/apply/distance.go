@@ -54,7 +54,7 @@ those from a pipe are kept in memory.`,
 		Example: `  mustlink distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv
   mustlink distance -i data.csv --pairs pairs.csv -o raw.csv`,
 		Args: usage.Positional(0, 1, "MODEL"),
-		RunE: s.Checked(d.check, d.run),
+		RunE: metric.Checked(s, d.check, d.run),
 	}
 	f := usage.FlagsOf(cmd)
 	d.data.Flags(cmd)
@@ -76,11 +76,8 @@ func (d *distanceCommand) check(check *session.Checks, args []string) {
 	check.Matrix("-o, --output", d.out, d.data.Format)
 }
 
-func (d *distanceCommand) run(ctx context.Context, args []string) error {
-	var err error
-	if d.m, err = metric.Open(ctx, d.Session, args...); err != nil {
-		return err
-	}
+func (d *distanceCommand) run(ctx context.Context, m *metric.Metric, _ []string) error {
+	d.m = m
 	work := d.inMemory
 	if d.data.InBlocks(d.Session) && (d.preparing.AsRead() || source.CanReadTwice(d.data.Path) &&
 		!d.preparing.Weighs()) {
@@ -176,47 +173,27 @@ func (f *pairFile) open(c dataset.LinkContext) (*dataset.PairStream, error) {
 // gathered are the paired rows of a stream of points.
 type gathered struct {
 	*metric.Metric
-	byID      bool
-	names     map[string]int // index of each paired id among the gathered rows, -1 before it is read
-	positions map[int]int    // the same for row numbers
-	count     int            // pairs
-	ids       []string       // of the gathered rows, with byID
-	values    []float64
-	width     int    // numbers of a gathered row, -1 before the first block
-	name      string // of the points, for messages
-	rows      int    // number of gathered rows
-	n         int    // number of rows read
+	byID   bool
+	index  map[string]int // of each paired id or number among the gathered rows, -1 before it is read
+	count  int            // pairs
+	ids    []string       // of the gathered rows, with byID
+	values []float64
+	width  int    // numbers of a gathered row, -1 before the first block
+	name   string // of the points, for messages
+	rows   int    // number of gathered rows
+	n      int    // number of rows read
 }
 
 // want marks a row as paired.
 func (g *gathered) want(text string) {
-	if g.byID {
-		g.names[text] = -1
-	} else if i, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
-		g.positions[i] = -1
+	if !g.byID {
+		i, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return
+		}
+		text = strconv.Itoa(i)
 	}
-}
-
-// find returns the index of row i of a block among the paired rows, and whether it is paired.
-func (g *gathered) find(part *dataset.Data, i int) (at int, wanted bool) {
-	if g.byID {
-		at, wanted = g.names[part.IDs[i]]
-	} else {
-		at, wanted = g.positions[g.n+i]
-	}
-	return at, wanted
-}
-
-// add notes that row i of a block is the next gathered row.
-func (g *gathered) add(part *dataset.Data, i int) {
-	if g.byID {
-		id := strings.Clone(part.IDs[i])
-		g.names[id] = g.rows
-		g.ids = append(g.ids, id)
-	} else {
-		g.positions[g.n+i] = g.rows
-	}
-	g.rows++
+	g.index[text] = -1
 }
 
 // stream computes the distances of points that are read a block at a time: it reads the names of
@@ -226,7 +203,7 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	g := &gathered{Metric: d.m, names: map[string]int{}, positions: map[int]int{}, width: -1}
+	g := &gathered{Metric: d.m, index: map[string]int{}, width: -1}
 	if err := g.readNames(ctx, pairs, &d.pairs); err != nil {
 		return 0, err
 	}
@@ -281,9 +258,8 @@ func (g *gathered) readNames(ctx context.Context, pairs *pairFile, l *source.Lin
 			g.want(pair[0])
 			g.want(pair[1])
 		}
-		names := len(g.names) + len(g.positions)
-		if err := g.Eng.Check(fmt.Sprintf("names of %d linked rows", names), int64(names)*source.EntryBytes,
-			"pass fewer pairs at a time"); err != nil {
+		if err := g.Eng.Check(fmt.Sprintf("names of %d linked rows", len(g.index)),
+			int64(len(g.index))*source.EntryBytes, "pass fewer pairs at a time"); err != nil {
 			return err
 		}
 	}
@@ -311,16 +287,22 @@ func (g *gathered) gather(ctx context.Context, by *source.Links, src *mustlink.R
 // the first block, so that its columns are compared with those of the model.
 func (g *gathered) take(part *dataset.Data) error {
 	var rows []int
+	var name []byte // of a row
 	for i := range part.Points.Len() {
-		at, wanted := g.find(part, i)
+		if name = strconv.AppendInt(name[:0], int64(g.n+i), 10); g.byID {
+			name = append(name[:0], part.IDs[i]...)
+		}
+		at, wanted := g.index[string(name)]
 		if wanted && at >= 0 { // only ids can occur twice
-			e := fault.Data(part.Name, "the id %q is that of an earlier row too: want different ids",
-				part.IDs[i])
-			e.Row, e.Column = i, "id"
-			return e
+			return fault.InFile(fault.Cell(i, "id",
+				"the id %q is that of an earlier row too: want different ids", part.IDs[i]), part.Name)
 		}
 		if wanted {
-			g.add(part, i)
+			own := string(name)
+			g.index[own] = g.rows
+			if g.rows++; g.byID {
+				g.ids = append(g.ids, own)
+			}
 			rows = append(rows, i)
 		}
 	}
@@ -343,11 +325,6 @@ func (g *gathered) take(part *dataset.Data) error {
 		"pass fewer pairs at a time")
 }
 
-// points returns the gathered rows as the metric takes them.
-func (g *gathered) points() points.Points {
-	return &points.Dense{N: g.rows, D: g.width, Data: g.values}
-}
-
 // context returns the meaning of the names in the pairs, after the rows have been read.
 func (g *gathered) context(by string) dataset.LinkContext {
 	c := dataset.LinkContext{N: g.n, By: by}
@@ -364,11 +341,10 @@ func (g *gathered) replace(pairs [][2]int) error {
 	}
 	for k, pair := range pairs {
 		for side, i := range pair {
-			at, ok := g.positions[i]
+			at, ok := g.index[strconv.Itoa(i)]
 			if !ok {
-				return &fault.DataError{Row: -1,
-					Err: fmt.Errorf("row %d is new since the first reading of the file: want a file that "+
-						"does not change", i)}
+				return fault.Data("", "row %d is new since the first reading of the file: want a file that "+
+					"does not change", i)
 			}
 			pairs[k][side] = at
 		}
@@ -378,7 +354,7 @@ func (g *gathered) replace(pairs [][2]int) error {
 
 // writeDistances reads the pairs again and writes their distances.
 func (d *distanceCommand) writeDistances(ctx context.Context, g *gathered, pairs *pairFile) error {
-	x := g.points()
+	x := &points.Dense{N: g.rows, D: g.width, Data: g.values} // as the metric takes them
 	s, err := pairs.open(g.context(d.pairs.By))
 	if err != nil {
 		return err

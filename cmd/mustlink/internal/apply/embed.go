@@ -230,21 +230,17 @@ func newShareSample(m *metric.Metric) *shareSample {
 	return &shareSample{rng: rand.New(rand.NewPCG(0, 0x656d626564))}
 }
 
-// add draws from a block of prepared rows.
-func (s *shareSample) add(x points.Points) {
-	dense, is := x.(*points.Dense)
+// add draws from a block of prepared rows: it keeps each of the rows so far with the same
+// probability.
+func (s *shareSample) add(block points.Points) {
+	x, is := block.(*points.Dense)
 	switch {
-	case s == nil:
-	case is:
-		s.addTable(dense)
+	case s == nil || !is && s.rows != nil:
+		return
+	case !is:
+		s.rows = block
+		return
 	case s.rows == nil:
-		s.rows = x
-	}
-}
-
-// addTable keeps each of the rows so far with the same probability.
-func (s *shareSample) addTable(x *points.Dense) {
-	if s.rows == nil {
 		s.rows = &points.Dense{D: x.D}
 	}
 	kept := s.rows.(*points.Dense)

@@ -90,7 +90,7 @@ no probability is learned from them.`,
   mustlink entities -i data.csv --block zip --block "year(born),first-letter(name)" -c answers.csv ` +
 			`--compare name,street,born -o entities.csv --doubtful doubtful.csv`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
-		RunE: s.Checked(c.check, c.run),
+		RunE: metric.Checked(s, c.check, c.run),
 	}
 	f := usage.FlagsOf(cmd)
 	c.data.Flags(cmd)
@@ -212,11 +212,7 @@ func (r *entitiesReport) text(w io.Writer) {
 	fmt.Fprintf(w, "output\t%s\n", r.Output)
 }
 
-func (c *entitiesCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, c.Session, args...)
-	if err != nil {
-		return err
-	}
+func (c *entitiesCommand) run(ctx context.Context, m *metric.Metric, _ []string) error {
 	d, err := c.read(ctx, m, c.data.Path)
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ number that it would have.`,
 		Example: `  mustlink pairs calibrated.mlk -i data.csv --precision .95 -o pairs.csv
   mustlink pairs model.mlk -i data.csv --threshold 0.3 --neighbors 5 --links-by id -o pairs.csv`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
-		RunE: s.Checked(p.check, p.run),
+		RunE: metric.Checked(s, p.check, p.run),
 	}
 	f := usage.FlagsOf(cmd)
 	p.data.Flags(cmd)
@@ -116,13 +116,10 @@ type pairsReport struct {
 	Warnings   []string               `json:"warnings"`
 }
 
-func (p *pairsCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, p.Session, args...)
-	if err != nil {
-		return err
-	}
+func (p *pairsCommand) run(ctx context.Context, m *metric.Metric, args []string) error {
 	r := &pairsReport{Method: m.Name(), Output: p.out, Distance: p.threshold}
 	var calibrated *calibration.Calibration
+	var err error
 	if len(args) > 0 {
 		calibrated, r.Distance, err = calibration.Choose(m.Record().Calibration, p.share, p.precision,
 			p.recall, p.threshold)
@@ -142,7 +139,13 @@ func (p *pairsCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	r.Rows = data.Points.Len()
-	find := func(threshold float64) ([]mustlink.Pair, error) { return p.find(ctx, m, data, threshold) }
+	find := func(threshold float64) ([]mustlink.Pair, error) {
+		bar := p.Progress()
+		defer bar.Done()
+		pairs, err := m.Model.Pairs(ctx, mustlink.FromData(data), threshold,
+			mustlink.PairOptions{Neighbors: p.neighbors, Most: p.most, Progress: bar.Report})
+		return pairs, usage.RenameParams(err, "threshold", "--threshold")
+	}
 	bar := p.Progress()
 	defer bar.Done()
 	if bar.Part(1); calibrated != nil { // a second search may follow
@@ -175,15 +178,6 @@ func unsupported(err error) error {
 			"--near')"
 	}
 	return err
-}
-
-func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset.Data,
-	threshold float64) ([]mustlink.Pair, error) {
-	bar := p.Progress()
-	defer bar.Done()
-	pairs, err := m.Model.Pairs(ctx, mustlink.FromData(data), threshold,
-		mustlink.PairOptions{Neighbors: p.neighbors, Most: p.most, Progress: bar.Report})
-	return pairs, usage.RenameParams(err, "threshold", "--threshold")
 }
 
 // compare returns the pairs with their probabilities. It compares their number with that of the

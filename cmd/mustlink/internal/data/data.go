@@ -135,7 +135,11 @@ func (c *checkCommand) checkData(ctx context.Context, r *checkReport) (*dataset.
 	r.Classes, r.Unlabeled = source.Classes(d.Labels), len(d.Labels)-d.Labeled()
 	source.WarnOfLabels(c.Session, d)
 	if x, ok := d.Points.(*points.CSR); ok {
-		if unused := unusedFeatures(x); unused > 0 {
+		used := map[int32]bool{}
+		for _, j := range x.Col {
+			used[j] = true
+		}
+		if unused := x.D - len(used); unused > 0 {
 			c.Warnf("%s: %d of %d features never occur: they carry no information", d.Name, unused, x.D)
 		}
 		return d, nil
@@ -150,15 +154,6 @@ func (c *checkCommand) checkData(ctx context.Context, r *checkReport) (*dataset.
 	}
 	r.Columns = source.Columns(c.table.Summary())
 	return d, nil
-}
-
-// unusedFeatures counts the features that are 0 in every row.
-func unusedFeatures(x *points.CSR) int {
-	used := make(map[int32]bool)
-	for _, j := range x.Col {
-		used[j] = true
-	}
-	return x.D - len(used)
 }
 
 // checkLinks reports on the links between the rows of d; it skips them if the data have errors.

@@ -261,8 +261,8 @@ func (r *inspectReport) text(w io.Writer) {
 		listed = nil
 	}
 	for _, t := range listed {
-		fmt.Fprintf(w, "tensor\t%s %s %s, %s\n", t.Name, t.Type, shapeText(t.Shape),
-			fault.FormatBytes(t.Bytes))
+		shape := session.NameOr(session.Joined(t.Shape, " x "), "single number")
+		fmt.Fprintf(w, "tensor\t%s %s %s, %s\n", t.Name, t.Type, shape, fault.FormatBytes(t.Bytes))
 	}
 	if r.Calibration != nil {
 		metric.WriteCalibration(w, r.Calibration)
@@ -282,13 +282,6 @@ func firstFew(list []string, n int) string {
 		few = append(few, "…")
 	}
 	return strings.Join(few, ", ")
-}
-
-func shapeText(shape []int) string {
-	if len(shape) == 0 {
-		return "single number"
-	}
-	return session.Joined(shape, " x ")
 }
 
 type reportCommand struct {

@@ -160,7 +160,13 @@ func Load(ctx context.Context, s *session.Session,
 	path string) (file *model.File, fitted *catalog.Fitted, err error) {
 	if path == session.Stream {
 		path = "standard input"
-		file, err = session.Await(ctx, func() (*model.File, error) { return readModel(s) })
+		file, err = session.Await(ctx, func() (*model.File, error) {
+			b, err := s.ReadWithin("the model", s.Stdin) // whole: tensors are found by their offsets
+			if err != nil {
+				return nil, err
+			}
+			return model.Read(bytes.NewReader(b), int64(len(b)))
+		})
 	} else {
 		file, err = session.Await(ctx, func() (*model.File, error) {
 			return model.ReadFileWithin(path, int64(s.MemoryLimit))
@@ -170,16 +176,6 @@ func Load(ctx context.Context, s *session.Session,
 		fitted, err = catalog.Decode(file)
 	}
 	return file, fitted, fault.InFile(err, path)
-}
-
-// readModel reads a model file from standard input. It keeps the whole file in memory, because
-// tensors are found by their offsets.
-func readModel(s *session.Session) (*model.File, error) {
-	b, err := s.ReadWithin("the model", s.Stdin)
-	if err != nil {
-		return nil, err
-	}
-	return model.Read(bytes.NewReader(b), int64(len(b)))
 }
 
 // Save writes a model file, unless ctx has ended.
@@ -382,14 +378,6 @@ func (l SuspiciousLink) Rows() string {
 	return text
 }
 
-func listText(w io.Writer, list []SuspiciousLink) {
-	fmt.Fprintf(w, "most suspicious links\t%d, by metrics learned without them; a link with a score above "+
-		"0 is more likely wrong than right\n", len(list))
-	for _, l := range list {
-		fmt.Fprintf(w, "\t%s-link %s: score %.2f; %s\n", l.Link, l.Rows(), l.Score, l.Reason)
-	}
-}
-
 // LinkFit describes how well the learned metric satisfies links.
 type LinkFit struct {
 	TrainingData bool           `json:"training_data"` // the data are those of the fit
@@ -498,7 +486,12 @@ func (f *LinkFit) Text(w io.Writer, most int) {
 		fmt.Fprintf(w, "\t%s-link %d-%d%s: squared distance %.4g, expected %s %.4g\n", v.Link, v.I, v.J, line,
 			v.Distance, side, v.Bound)
 	}
-	if f.Suspicious != nil {
-		listText(w, f.Suspicious)
+	if f.Suspicious == nil {
+		return
+	}
+	fmt.Fprintf(w, "most suspicious links\t%d, by metrics learned without them; a link with a score above "+
+		"0 is more likely wrong than right\n", len(f.Suspicious))
+	for _, l := range f.Suspicious {
+		fmt.Fprintf(w, "\t%s-link %s: score %.2f; %s\n", l.Link, l.Rows(), l.Score, l.Reason)
 	}
 }

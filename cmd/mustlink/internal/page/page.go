@@ -137,8 +137,7 @@ func (m *maker) describe() error {
 		m.k = classes
 	}
 	if m.k > x.Len() {
-		return &fault.ParamError{Param: "-n, --clusters", Value: m.k,
-			Want: fmt.Sprintf("at most %d, the number of points", x.Len())}
+		return fault.Param("-n, --clusters", m.k, "at most %d, the number of points", x.Len())
 	}
 	if classes > 0 {
 		text := fmt.Sprintf("%d different ones", classes)
@@ -349,8 +348,5 @@ func (m *maker) neighborScore(v pictures.Space) ([]view.Score, error) {
 		return nil, err
 	}
 	accuracy, err := score.Accuracy(labels, found)
-	return single(accuracy), err
+	return []view.Score{{Mean: accuracy, SD: math.NaN()}}, err
 }
-
-// single returns a score that is measured once.
-func single(value float64) []view.Score { return []view.Score{{Mean: value, SD: math.NaN()}} }

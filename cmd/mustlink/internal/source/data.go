@@ -208,8 +208,8 @@ func FormatError(err error, path string) error {
 			"--features", "label", "--label", "id", "--id", "drop", "--drop", "keep", "--keep", "thousands",
 			"--thousands", "number", "--number", "pixels", "--pixels", "pictures", "--pictures")
 	}
-	return &fault.ParamError{Param: pe.Param, Value: pe.Value,
-		Want: "one of ." + strings.Join(session.Formats(), ", .") + " (each also .gz), or --format"}
+	return fault.Param(pe.Param, pe.Value, "one of .%s (each also .gz), or --format",
+		strings.Join(session.Formats(), ", ."))
 }
 
 // Options returns the read options of the library.
@@ -445,7 +445,7 @@ func (d *Data) parseMarks() error {
 	for _, text := range d.asked {
 		column, marks, ok := strings.Cut(text, "=")
 		if !ok || column == "" || !dataset.Marks(marks).Valid() {
-			return &fault.ParamError{Param: "--number", Value: text, Want: "COLUMN=us or COLUMN=eu"}
+			return fault.Param("--number", text, "COLUMN=us or COLUMN=eu")
 		}
 		if d.Marks == nil {
 			d.Marks = map[string]dataset.Marks{}

@@ -152,7 +152,7 @@ func (p *Preparing) parseKinds(data *Data) error {
 	for _, text := range p.kinds {
 		column, kind, ok := strings.Cut(text, "=")
 		if !ok || column == "" {
-			return &fault.ParamError{Param: "--type", Value: text, Want: "COLUMN=KIND"}
+			return fault.Param("--type", text, "COLUMN=KIND")
 		}
 		if !slices.Contains(prepare.Kinds(), kind) {
 			return fault.Unknown("--type "+column, kind, prepare.Kinds())

@@ -15,7 +15,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/page"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -25,7 +24,6 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -288,22 +286,15 @@ func kernelName(set demoSet, method catalog.Method) string {
 // clusterScores runs k-means with as many clusters as there are labels, and scores the clusters.
 func clusterScores(ctx context.Context, m *metric.Metric, t *mustlink.Table,
 	seed uint64) (s demoScores, err error) {
-	x, err := m.Coordinates(ctx, t.Data())
+	c, err := m.Model.Cluster(ctx, t, source.Classes(t.Labels()), mustlink.Seed(seed))
 	if err != nil {
 		return s, err
 	}
-	c, err := cluster.KMeans(ctx, m.Eng, x, cluster.Params{K: source.Classes(t.Labels()), Seed: seed})
+	r, err := mustlink.Score(t, c.Labels)
 	if err != nil {
 		return s, err
 	}
-	if s.Rand, err = score.Rand(t.Labels(), c.Labels); err != nil {
-		return s, err
-	}
-	if s.BalancedRand, err = score.BalancedRand(t.Labels(), c.Labels); err != nil {
-		return s, err
-	}
-	s.AdjustedRand, err = score.AdjustedRand(t.Labels(), c.Labels)
-	return s, err
+	return demoScores{*r.Rand, *r.BalancedRand, *r.AdjustedRand}, nil
 }
 
 // add adds a repetition's share of the mean to its row.

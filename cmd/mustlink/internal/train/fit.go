@@ -38,13 +38,13 @@ func Commands(s *session.Session) []*cobra.Command {
 
 type fitCommand struct {
 	training
-	searching
 	lesson lessonFlags
 	name   string // of the method
 	kernel string
 	params []string
 	drop   float64 // share of links, the most suspicious
 	curve  string  // file of the learning curve
+	how    string  // of the search among methods before the fit, "" for none
 
 	noVerdict  bool
 	force      bool // keep a metric that the verdict finds worse
@@ -97,7 +97,7 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
   mustlink fit -m krca -i data.csv --links-from-labels 200 -k rbf:sigma=median -p eps_rel=1e-2 -o model.mlk
   mustlink fit -m krca -i gram.npy --gram -c chunklets.csv -o model.mlk`,
 		Args: usage.Positional(0, 0, ""),
-		RunE: s.Checked(c.check, c.run),
+		RunE: metric.Checked(s, c.check, c.run),
 	}
 	f := usage.FlagsOf(cmd)
 	f.String(&c.name, "method,m", "",
@@ -119,7 +119,11 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 		"leave out this `SHARE` of the links, such as 0.1: the most suspicious ones, as 'inspect "+
 			"--suspicious' ranks them")
 	c.endFlags(cmd)
-	c.flag(cmd)
+	f.String(&c.how, "search", "",
+		"choose by held-out links among several methods (short), or also kernels and parameters as "+
+			"'mustlink select' does (long)")
+	f.Lookup("search").NoOptDefVal = shortSearch
+	usage.CompleteWith(cmd, "search", shortSearch, longSearch)
 	f.Bool(&c.noVerdict, "no-verdict", false,
 		"do not assess the metric on held-out links, which takes up "+
 			"to five more fits")
@@ -140,20 +144,13 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 	return cmd
 }
 
-func (c *fitCommand) run(ctx context.Context, _ []string) error {
-	raw, err := metric.Open(ctx, c.Session)
-	if err != nil {
-		return err
-	}
+func (c *fitCommand) run(ctx context.Context, raw *metric.Metric, _ []string) error {
 	d, set, lesson, err := c.read(ctx)
 	if err != nil {
 		return err
 	}
-	table, err := c.table(ctx, d)
+	table, err := c.table(ctx, d, set)
 	if err != nil {
-		return err
-	}
-	if err := c.checkFeatures(d, table, set); err != nil {
 		return err
 	}
 	bar := c.Progress()
@@ -181,7 +178,11 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if bar.Part(1); c.curve != "" { // of the fits of four verdicts
 		bar.Resize(0.25)
 	}
-	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.judged(found), c.asked(found)...)
+	var judged *mustlink.Verdict // by the search
+	if found != nil && !c.noVerdict {
+		judged = found.Verdict()
+	}
+	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, judged, c.asked(found)...)
 	if err != nil {
 		return err
 	}
@@ -218,14 +219,6 @@ func (c *fitCommand) searched(ctx context.Context, eng *engine.Engine, table *mu
 	}
 	c.chosen = r.Best
 	return &searchReport{r, c.how}, nil
-}
-
-// judged returns the verdict of a search, nil without one.
-func (c *fitCommand) judged(found *searchReport) *mustlink.Verdict {
-	if found == nil || c.noVerdict {
-		return nil
-	}
-	return found.Verdict()
 }
 
 // asked returns the options for the choice and the verdict, if no search has made them.
@@ -325,7 +318,7 @@ func parseParams(list []string) (map[string]string, error) {
 	for _, p := range list {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
-			return nil, &fault.ParamError{Param: "-p, --param", Value: p, Want: "name=value"}
+			return nil, fault.Param("-p, --param", p, "name=value")
 		}
 		if _, twice := params[name]; twice {
 			return nil, usage.Errorf("-p %s is given twice: want it once", name)
@@ -442,8 +435,7 @@ func (c *fitCommand) checkGrowth(check *session.Checks) {
 	}
 	check.Do(func() error {
 		if _, err := view.FormatOf(c.curve); err != nil {
-			return &fault.ParamError{Param: "--curve", Value: c.curve,
-				Want: "a name that ends in .png, .svg, .pdf or .json"}
+			return fault.Param("--curve", c.curve, "a name that ends in .png, .svg, .pdf or .json")
 		}
 		return nil
 	})

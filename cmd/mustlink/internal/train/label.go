@@ -131,7 +131,10 @@ func (c *labelCommand) check(check *session.Checks, args []string) {
 		"--no-fit and -m are both given: want one of them")
 	check.Do(c.checkShare)
 	if c.method != "" {
-		check.Do(c.checkMethod)
+		check.Do(func() error {
+			_, err := catalog.Lookup(c.method)
+			return usage.RenameParams(err, "method", "-m, --method")
+		})
 	}
 	check.Refuse(len(args) > 0 && c.data.Path == session.Stream,
 		"-i, --input is \"-\" with MODEL: want a file, which is read twice")
@@ -170,12 +173,6 @@ func (c *labelCommand) checkShare() error {
 			"--share is given without --people: want the names of those who answer, each gets a key")
 	}
 	return nil
-}
-
-// checkMethod refuses the name of no method.
-func (c *labelCommand) checkMethod() error {
-	_, err := catalog.Lookup(c.method)
-	return usage.RenameParams(err, "method", "-m, --method")
 }
 
 func (c *labelCommand) run(ctx context.Context, args []string) error {

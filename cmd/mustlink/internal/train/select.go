@@ -131,11 +131,8 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	table, err := c.table(ctx, d)
+	table, err := c.table(ctx, d, set)
 	if err != nil {
-		return err
-	}
-	if err := c.checkFeatures(d, table, set); err != nil {
 		return err
 	}
 	if o.Criterion == selection.Labels {
@@ -194,7 +191,7 @@ func (c *selectCommand) check(check *session.Checks, _ []string) {
 	check.State(o.State)
 	if c.report != "" && !session.HasEnding(c.report, "json") {
 		check.Do(func() error {
-			return &fault.ParamError{Param: "--report", Value: c.report, Want: "a name that ends in .json"}
+			return fault.Param("--report", c.report, "a name that ends in .json")
 		})
 	}
 	check.Output("--report", c.report)

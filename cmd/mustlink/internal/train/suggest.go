@@ -36,9 +36,6 @@ type suggestCommand struct {
 	out         string
 }
 
-// suggestedPairs is the default of -n.
-const suggestedPairs = 10
-
 func newSuggest(s *session.Session) *cobra.Command {
 	c := &suggestCommand{Session: s}
 	cmd := &cobra.Command{
@@ -74,7 +71,7 @@ contradicts the links so far is refused; the message names those links, and the 
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
-	f.Int(&c.count, "count,n", suggestedPairs,
+	f.Int(&c.count, "count,n", 10,
 		"number of pairs; with --interactive the maximum number of answers (default all)", usage.Range(">= 1"))
 	f.Int(&c.classes, "classes", 0, "number of classes, if it is known", usage.Range(">= 2"))
 	f.Bool(&c.interactive, "interactive", false,

@@ -56,7 +56,7 @@ func (c *suggestCommand) ask(ctx context.Context, d *dataset.Data,
 		return err
 	}
 	q := &asker{questions: questions, file: file, in: bufio.NewScanner(c.Stdin), out: c.Stdout,
-		shown: newSideBySide(d), most: c.count}
+		shown: &sideBySide{d, label.ColumnsOf(d)}, most: c.count}
 	if c.JSON || c.Quiet {
 		q.out = c.Stderr
 	}
@@ -197,10 +197,6 @@ type sideBySide struct {
 
 // shownLetters is the number of letters of a cell that are shown.
 const shownLetters = 200
-
-func newSideBySide(d *dataset.Data) *sideBySide {
-	return &sideBySide{data: d, columns: label.ColumnsOf(d)}
-}
 
 // write shows rows i and j.
 func (s *sideBySide) write(w io.Writer, i, j int, name func(int) string) {

@@ -238,22 +238,8 @@ func (c *comparisons[T]) readFor(ctx context.Context, s *session.Session, by *so
 	return source.ReadRows(ctx, s, by, c.path, d, c.read)
 }
 
-// searching is the flag of fit that searches among methods before it fits.
-type searching struct {
-	how string // "" for no search
-}
-
-func (c *searching) flag(cmd *cobra.Command) {
-	f := usage.FlagsOf(cmd)
-	f.String(&c.how, "search", "",
-		"choose by held-out links among several methods (short), or also kernels and parameters as "+
-			"'mustlink select' does (long)")
-	f.Lookup("search").NoOptDefVal = shortSearch
-	usage.CompleteWith(cmd, "search", shortSearch, longSearch)
-}
-
 // options returns the search among the methods of the names, or among the usual ones.
-func (c *searching) options(seed uint64, names []string) (o selection.Options, err error) {
+func (c *fitCommand) options(seed uint64, names []string) (o selection.Options, err error) {
 	o = selection.DefaultOptions()
 	o.Seed = seed
 	switch c.how {
@@ -271,22 +257,20 @@ func (c *searching) options(seed uint64, names []string) (o selection.Options, e
 	return o, err
 }
 
-// table transforms features as the flags ask.
-func (t *training) table(ctx context.Context, d *dataset.Data) (*mustlink.Table, error) {
+// table transforms features as the flags ask. It refuses links that were made from a feature, and
+// warns about features that decide them alone.
+func (t *training) table(ctx context.Context, d *dataset.Data, set *links.Set) (*mustlink.Table, error) {
 	table, err := t.preparing.Apply(ctx, t.Session, d)
+	if err == nil {
+		err = t.stopIfStrict()
+	}
 	if err != nil {
 		return nil, err
 	}
-	return table, t.stopIfStrict()
-}
-
-// checkFeatures refuses links that were made from a feature of the table, and warns about features
-// that decide them alone.
-func (t *training) checkFeatures(d *dataset.Data, table *mustlink.Table, set *links.Set) (err error) {
 	if t.leaks, err = t.links.Leaks(t.Session, d, table, set); err != nil {
-		return err
+		return nil, err
 	}
-	return t.stopIfStrict()
+	return table, t.stopIfStrict()
 }
 
 // notices returns those of a model that no warning gave before.
@@ -438,7 +422,7 @@ func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson al
 }
 
 func (r *fitReport) text(w io.Writer) {
-	if prepared(r.Columns) {
+	if slices.ContainsFunc(r.Columns, func(c source.Column) bool { return c.Does != "as it is" }) {
 		source.WriteColumns(w, r.Columns)
 		fmt.Fprintln(w)
 	}
@@ -486,9 +470,4 @@ func (r *fitReport) text(w io.Writer) {
 	if r.Curve != nil {
 		fmt.Fprintf(w, "learning curve: %s\n", r.Curve)
 	}
-}
-
-// prepared reports whether something is done with a column.
-func prepared(columns []source.Column) bool {
-	return slices.ContainsFunc(columns, func(c source.Column) bool { return c.Does != "as it is" })
 }

@@ -140,8 +140,8 @@ func (u *updateCommand) checkKernel(path string, m *mustlink.Model) error {
 		return usage.RenameParams(err, "kernel", "-k, --kernel")
 	}
 	if has := m.Describe().Kernel; spec.String() != has {
-		return &fault.ParamError{Param: "-k, --kernel", Value: u.kernel,
-			Want: fmt.Sprintf("%s, the kernel of %s: an update cannot change it", has, path)}
+		return fault.Param("-k, --kernel", u.kernel,
+			"%s, the kernel of %s: an update cannot change it", has, path)
 	}
 	return nil
 }
@@ -235,7 +235,11 @@ func (u *updateCommand) chunklets(ctx context.Context, d *dataset.Data) ([]mustl
 	if u.extend {
 		named, err := source.ReadRows(ctx, u.Session, &u.links, u.links.Path, d, dataset.ReadChunklets)
 		for _, c := range named {
-			out = append(out, mustlink.Chunklet{ID: chunkletID(c.Name), Rows: c.Rows})
+			id, err := strconv.Atoi(c.Name)
+			if err != nil || id < 0 { // any other name
+				id = mustlink.NewChunklet
+			}
+			out = append(out, mustlink.Chunklet{ID: id, Rows: c.Rows})
 		}
 		return out, err
 	}
@@ -251,14 +255,6 @@ func (u *updateCommand) chunklets(ctx context.Context, d *dataset.Data) ([]mustl
 		out = append(out, mustlink.Chunklet{ID: mustlink.NewChunklet, Rows: rows})
 	}
 	return out, nil
-}
-
-// chunkletID returns the number that a name stands for, or NewChunklet for any other name.
-func chunkletID(name string) int {
-	if id, err := strconv.Atoi(name); err == nil && id >= 0 {
-		return id
-	}
-	return mustlink.NewChunklet
 }
 
 func (r *updateReport) text(w io.Writer) {
