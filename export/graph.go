@@ -66,8 +66,8 @@ func (g *graph) transposedProduct(alpha float64, a, b, c value) value {
 	return g.op("Gemm", inputs, attribute{"alpha", alpha}, attribute{"transB", int64(1)})
 }
 
-// beside joins matrices of the same rows.
-func (g *graph) beside(parts []value) value {
+// sideBySide joins matrices of the same rows.
+func (g *graph) sideBySide(parts []value) value {
 	if len(parts) == 1 {
 		return parts[0]
 	}

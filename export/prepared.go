@@ -105,7 +105,7 @@ func (p *preparation) put(v value, width int) []int {
 
 // result joins the parts.
 func (p *preparation) result() value {
-	all := p.beside(p.parts)
+	all := p.sideBySide(p.parts)
 	if inOrder(p.order, p.width) {
 		return all
 	}
@@ -195,7 +195,7 @@ func (p *preparation) raw(rules []prepare.Rule) value {
 		return p.x
 	}
 	flush()
-	return p.beside(list)
+	return p.sideBySide(list)
 }
 
 // scaled fills the gaps and returns (value - Mean) / Scale, 0 where Scale is 0.
@@ -305,7 +305,7 @@ func (p *preparation) categoryOfNumbers(r prepare.Rule, at int) value {
 		}
 		list = append(list, rest)
 	}
-	return p.beside(list)
+	return p.sideBySide(list)
 }
 
 // maxSpellings is the number of spellings of a word that are listed: 10 letters have as many.

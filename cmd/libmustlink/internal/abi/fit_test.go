@@ -295,7 +295,8 @@ func TestHandles(t *testing.T) {
 // Missing files are not input errors.
 func TestCodes(t *testing.T) {
 	e := newEngine(t, `{"memory_limit": 100}`)
-	if _, err := mustlink.Load(filepath.Join(t.TempDir(), "none"), mustlink.Engine(e)); CodeOf(err) != BadFile {
+	_, err := mustlink.Load(filepath.Join(t.TempDir(), "none"), mustlink.Engine(e))
+	if CodeOf(err) != BadFile {
 		t.Errorf("code %d of %v", CodeOf(err), err)
 	}
 	path := filepath.Join(t.TempDir(), "large")
