@@ -105,8 +105,6 @@ func tried() []reason {
 			"rand(r, l) that is not divided: 62.3."},
 		{"hu-4", "pc-mac, much", "Weights of words: 89.6, 91.1, 91.5 and 92.6 in the same order. Weighted " +
 			"edges: 93.5. Half of the words: 90.8. A start rand(r, l) that is not divided: 91.8."},
-		{"hu-4", "ten-digits, little", "5, 10, 20 and 50 sweeps: 22.0, 56.8, 62.6 and 61.2. Weighted edges: " +
-			"58.2."},
 		{"hu-4", "isolet", "Little and much, 40 neighbors, the paper's share of the rows: 55.8 and 70.5; 10 " +
 			"neighbors: 58.5 and 75.8; 100: 49.6 and 61.5."},
 		{"hu-4", "as accurate as SimpleNPKL", "SimpleNPKL on ten-digits (printed 46.8): gaps of 0.1, 1 and 3 % " +
