@@ -40,10 +40,10 @@ type luSemiSet struct {
 
 func luSemiSets() []luSemiSet {
 	return []luSemiSet{
-		{huLarge{"USPS odd-even", "usps.csv.gz", false, 10, 4000, oddEven}, [2]int{30, 70}},
-		{huLarge{"USPS ten digits", "usps.csv.gz", false, 10, 4000, nil}, [2]int{50, 100}},
-		{huLarge{"baseball-hockey", "text-baseball-hockey.svm.gz", true, 10, 0, nil}, [2]int{30, 70}},
-		{huLarge{"pc-mac", "text-pc-mac.svm.gz", true, 10, 0, nil}, [2]int{30, 70}},
+		{huLarge{"USPS odd-even", "usps.csv.gz", false, 10, 4000, false, oddEven}, [2]int{30, 70}},
+		{huLarge{"USPS ten digits", "usps.csv.gz", false, 10, 4000, false, nil}, [2]int{50, 100}},
+		{huLarge{"baseball-hockey", "text-baseball-hockey.svm.gz", true, 10, 0, false, nil}, [2]int{30, 70}},
+		{huLarge{"pc-mac", "text-pc-mac.svm.gz", true, 10, 0, false, nil}, [2]int{30, 70}},
 	}
 }
 
