@@ -201,7 +201,8 @@ func (d *demoCommand) repetition(ctx context.Context, raw *metric.Metric, set de
 		if method.Small || method.UsesTargets || method.Baseline && !d.baselines && method.Name != rcaName {
 			continue
 		}
-		m, l, err := d.learn(ctx, raw.Eng, set, method, training, seed)
+		written := rep == 0 && d.out != ""
+		m, l, err := d.learn(ctx, raw.Eng, set, method, training, seed, written && method.Name == usual())
 		if err != nil {
 			return err
 		}
@@ -209,7 +210,7 @@ func (d *demoCommand) repetition(ctx context.Context, raw *metric.Metric, set de
 			kernelName(set, method)); err != nil {
 			return err
 		}
-		if rep == 0 && d.out != "" {
+		if written {
 			if err := d.write(set, method, training, heldOut, l, m); err != nil {
 				return err
 			}
@@ -235,9 +236,19 @@ func (d *demoCommand) draw(set demoSet, seed uint64) (training, heldOut *mustlin
 	return training, heldOut, err
 }
 
-// learn fits a method with its defaults (and the kernel of the set) to random links.
+// usual returns the method that fit would choose for links of both kinds.
+func usual() string {
+	choice, err := catalog.Choose(nil, algorithms.Lesson{})
+	if err != nil {
+		return "" // the catalog has its own default, as its tests show
+	}
+	return choice.Method.Name
+}
+
+// learn fits a method with its defaults (and the kernel of the set) to random links, with a verdict
+// if it is to be judged.
 func (d *demoCommand) learn(ctx context.Context, eng *engine.Engine, set demoSet, method catalog.Method,
-	training *mustlink.Table, seed uint64) (*mustlink.Model, *links.Set, error) {
+	training *mustlink.Table, seed uint64, judged bool) (*mustlink.Model, *links.Set, error) {
 	cannot := 0
 	if method.UsesCannotLinks {
 		cannot = d.links
@@ -250,6 +261,9 @@ func (d *demoCommand) learn(ctx context.Context, eng *engine.Engine, set demoSet
 		mustlink.Seed(seed), mustlink.Engine(eng)}
 	for name, value := range set.paramsOf(method) {
 		options = append(options, mustlink.Param(name, value))
+	}
+	if judged {
+		options = append(options, mustlink.HoldOut(0))
 	}
 	m, err := mustlink.Fit(ctx, training, l, options...)
 	return m, l, err
@@ -334,22 +348,17 @@ func (r *demoReport) text(w io.Writer, sets []demoSet) {
 
 // conclude says what learning brought, by the method that fit would choose.
 func (r *demoReport) conclude(w io.Writer) {
-	choice, err := catalog.Choose(nil, algorithms.Lesson{})
-	if err != nil {
-		return // the catalog has its own default, as its tests show
-	}
-	usual := choice.Method.Name
 	var sets, raw, learned float64
 	for _, row := range r.Rows {
 		switch row.Metric {
 		case "none":
 			sets, raw = sets+1, raw+row.HeldOut.BalancedRand
-		case usual:
+		case usual():
 			learned += row.HeldOut.BalancedRand
 		}
 	}
 	fmt.Fprintf(w, "clustering of held-out rows: %.0f %% -> %.0f %% of pairs are right, without learning and with "+
-		"%s, the default (balanced Rand, mean of %s)\n", 100*raw/sets, 100*learned/sets, usual,
+		"%s, the default (balanced Rand, mean of %s)\n", 100*raw/sets, 100*learned/sets, usual(),
 		fault.Count(int(sets), "set"))
 }
 
@@ -374,8 +383,8 @@ func (d *demoCommand) at(set demoSet, name string) string {
 	return filepath.Join(d.out, set.name+"-"+name)
 }
 
-// writePage writes the report about the five methods on the training rows of a set, with the links
-// of a method that uses both kinds.
+// writePage writes the report about the methods on the training rows of a set, with the links of a
+// method that uses both kinds. The default, which has a verdict, comes first.
 func (d *demoCommand) writePage(ctx context.Context, set demoSet) error {
 	o := &page.Options{Seeds: 5, Features: 2, Seed: d.seed, Title: set.name + ": " + set.about,
 		Output: d.at(set, "report.html")}
@@ -384,6 +393,10 @@ func (d *demoCommand) writePage(ctx context.Context, set demoSet) error {
 	for _, m := range catalog.Methods() {
 		if !m.Baseline {
 			models = append(models, d.at(set, m.Name+".mlk"))
+			if m.Name == usual() {
+				last := len(models) - 1
+				models[0], models[last] = models[last], models[0]
+			}
 			if m.UsesCannotLinks {
 				o.Links.Path = d.at(set, m.Name+"-links.csv")
 			}
