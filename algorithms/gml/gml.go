@@ -126,7 +126,7 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Prior Prior `json:"prior" param:"prior" default:"rbf" choices:"rbf (a Gaussian kernel of learned width),spectral (eigenvectors of the Laplacian of a graph),datadep (a kernel that they deform)" help:"family of the matrix that the learned kernel stays close to"`
+	Prior Prior `json:"prior" param:"prior" default:"rbf" choices:"rbf (a Gaussian kernel whose width is learned with outer > 1),spectral (eigenvectors of the Laplacian of a graph),datadep (a kernel that they deform)" help:"family of the matrix that the learned kernel stays close to"`
 	// Width changes little in the rounds. Objectives of two widths cannot be compared if the bounds
 	// are percentiles: under a narrow kernel all distances are alike, and so are the bounds, which
 	// are then easy to satisfy and carry no information.

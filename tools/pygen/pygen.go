@@ -69,8 +69,8 @@ func automatic() catalog.Method {
 	var m catalog.Method
 	m.About = algorithms.About{
 		Name: "auto", Title: "AutoMetric", UsesCannotLinks: true, Pairwise: true,
-		Summary: "A metric by the method that the links suggest: Blend for links of both kinds, KRCA " +
-			"for must-links alone, ITML for cannot-links alone",
+		Summary: "A metric by the method that rows and links suggest: Blend for links of both kinds, KRCA " +
+			"for must-links alone, ITML for cannot-links alone, Adapt for must-links between embeddings",
 		Paper:         "The attribute method_ names it",
 		DefaultKernel: "the method's",
 	}

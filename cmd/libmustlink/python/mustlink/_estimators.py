@@ -717,9 +717,9 @@ class GML(MetricLearner):
     kernel : str or None, default=None
         Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
     prior : {"rbf", "spectral", "datadep"}, default="rbf"
-        Family of the matrix that the learned kernel stays close to: "rbf" (a Gaussian kernel of
-        learned width), "spectral" (eigenvectors of the Laplacian of a graph) or "datadep" (a kernel
-        that they deform).
+        Family of the matrix that the learned kernel stays close to: "rbf" (a Gaussian kernel whose
+        width is learned with outer > 1), "spectral" (eigenvectors of the Laplacian of a graph) or
+        "datadep" (a kernel that they deform).
     width : float, default=1.0
         Initial width of the Gaussian kernel, relative to the mean distance of two points. Range:
         > 0.
@@ -4708,8 +4708,8 @@ class SDPLR(MetricLearner):
 
 
 class AutoMetric(MetricLearner):
-    """A metric by the method that the links suggest: Blend for links of both kinds, KRCA for
-    must-links alone, ITML for cannot-links alone.
+    """A metric by the method that rows and links suggest: Blend for links of both kinds, KRCA for
+    must-links alone, ITML for cannot-links alone, Adapt for must-links between embeddings.
 
     The attribute method_ names it.
 

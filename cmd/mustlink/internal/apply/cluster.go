@@ -103,8 +103,8 @@ Rows need not fit in memory. If they take more than a third of --memory-limit, o
 kmeans reads a ` + session.Endings(" or ") + ` file once for every iteration. It starts from the clusters
 of a sample and converges like k-means of all rows. minibatch learns in one pass, for which the
 rows must be in random order, and assigns the rows to clusters in another. Standard input is
-enough for what reads the rows once: minibatch with --save-centers and without -o, and assigning
-rows to known --centers.
+allowed where rows are read once: minibatch with --save-centers and without -o, and assigning rows
+to known --centers.
 
 If DATA has labels, the summary scores the clusters against them.`,
 		Example: `  mustlink cluster model.mlk -i data.csv -n 3 -o clusters.csv

@@ -34,7 +34,7 @@ func newEmbed(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "embed MODEL -i DATA -o OUT",
 		SuggestFor: []string{"transform", "apply", "project", "encode"},
-		Short:      "map points to coordinates whose Euclidean distance is the learned one",
+		Short:      "map points to the coordinates of a model, for tools that use Euclidean distances",
 		Long: `Map points, training rows or new ones, to coordinates: one row for each point, one column for each
 dimension of the model. The extension of OUT selects its format (` + session.Endings(", ") + `, each
 also .gz); all but .npy keep the column id.

@@ -69,8 +69,9 @@ must-links (and N cannot-links, if the method uses them) from the labels of DATA
 takes every pair that the labels imply. Some methods also learn from comparisons (--triplets,
 --quadruplets), with links or without. ` + strings.Join(targetMethods(), ", ") + ` learns from a number for each row (--targets) and ignores links.
 
-Without -m the method is chosen by what there is to learn from: blend for links of both kinds, krca
-for must-links alone, itml for cannot-links alone or triplets, lsml for quadruplets, mlkr for targets.
+Without -m the method is chosen by what there is to learn from: adapt for must-links between embeddings,
+blend for links of both kinds, krca for must-links alone, itml for cannot-links alone or triplets,
+lsml for quadruplets, mlkr for targets.
 
 Five further fits, each without a fifth of the linked rows, assess the metric, as far as they take no
 more than ten seconds together: how often a must-link of a row that the fit does not know is shorter

@@ -83,7 +83,7 @@ pairs of 'mustlink entities'; answers then name rows as they do.
 --images names a column with the paths of pictures below the folder of DATA, or a folder with a picture for each
 row, named by its id or number (7.png, .jpg, .gif, .webp or .bmp). SVG is not shown. Without --show, the page
 shows the columns in which two rows differ, but no columns of numbers next to pictures. Metrics are learned from
-all columns but that of --images; --type COLUMN=drop leaves out a column that is only shown.
+all columns except that of --images; --type COLUMN=drop leaves out a column that is only shown.
 
 --share ADDRESS serves the page to other machines, over HTTP without encryption: use it in a network that you
 trust. Every name of --people has a key of its own, and is in the column who.

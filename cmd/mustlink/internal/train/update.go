@@ -291,8 +291,8 @@ func newCalibrate(s *session.Session) *cobra.Command {
 the distances up to which they do with a chosen precision or recall. mustlink pairs uses them.
 Without a MODEL to read, the prepared rows are calibrated as they are, as a model of method raw.
 
-LINKS must have links of both kinds, and they should be links that the fit did not use: the model
-is too sure of those that it learned from. The probability is an isotonic regression of must-links
+LINKS must have links of both kinds, and they should be links that the fit did not use, because on its
+own links the model is overconfident. The probability is an isotonic regression of must-links
 against cannot-links on the distance, no surer than the number of links at a distance supports. The
 precision at a threshold is the share of matching pairs among the pairs up to it, the recall the
 share of all matching pairs up to it. Both come with an interval and the links that they rest on.
