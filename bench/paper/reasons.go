@@ -85,8 +85,8 @@ func tried() []reason {
 		{"hu-3", "state of the art", "delta = 0.001 instead of C/2: SDPLR falls from 95.1 to 80.0 on sonar " +
 			"and from 83.0 to 63.7 on heart; it is then behind on 8 of 9 sets. The paper's own table has " +
 			"ITML ahead on soybean, too."},
-		{"hu-3", "square loss costs least", "The processors were busy with other work in this run, and the " +
-			"fits take 0.00 to 0.09 s. On idle ones, with another C, it was ahead on 9 of 9 sets."},
+		{"hu-3", "square loss costs least", "The fits take 0.00 to 0.09 s. With another C the square loss was " +
+			"ahead on 9 of 9 sets."},
 		{"hu-4", "fastest method", "The square loss and the squared hinge do the same sweeps here, 0.45 and " +
 			"0.46 s in the mean of the columns; in the paper the square loss takes two thirds of the time. " +
 			"The hinge ends sooner on 7 columns."},
