@@ -305,6 +305,8 @@ func TestLabelText(t *testing.T) {
 	clitest.Write(t, dir, "data.csv", data.String())
 	without := commandtest.Run(t, dir, strings.Join(labelLine, " "))
 	commandtest.WantInputError(t, dir, without, clitest.Names(t, dir), "text", "--text words")
+	shown := strings.Join(labelLine, " ") + " --text text --type text=drop" // then fits learn from others
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, shown), clitest.Names(t, dir), "as asked")
 	l := labeling(t, commandtest.Command(dir, slices.Concat(labelLine, []string{"--text", "text"})...))
 	s := l.send(t, "state", "")
 	for range 12 {

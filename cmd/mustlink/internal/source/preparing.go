@@ -83,8 +83,15 @@ func (p *Preparing) Flags(cmd *cobra.Command, before string) {
 		before+"weight counts of terms by the rarity of the terms (TF-IDF), and scale rows to unit length")
 }
 
-// CountWords makes texts weighted counts of their words, as --text words does.
-func (p *Preparing) CountWords() { p.options.Text = "words" }
+// CountWords makes texts weighted counts of their words, as --text words does, unless the column is
+// left out. It follows Check, and reports whether it does.
+func (p *Preparing) CountWords(column string) bool {
+	if p.options.Kinds[column] == prepare.Drop || p.AsRead() {
+		return false
+	}
+	p.options.Text = "words"
+	return true
+}
 
 // Asked returns the flag that asks for something else than the default, "" for none.
 func (p *Preparing) Asked() string {

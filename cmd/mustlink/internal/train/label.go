@@ -45,6 +45,7 @@ type labelCommand struct {
 	preparing source.Preparing
 	images    string
 	text      string
+	words     bool // fits learn from those of text
 	show      []string
 	classes   int
 	method    string
@@ -140,9 +141,7 @@ func (c *labelCommand) check(check *session.Checks, args []string) {
 		"-i, --input is \"-\" with MODEL: want a file, which is read twice")
 	check.Models(args)
 	c.preparing.Check(check, false, &c.data)
-	if c.text != "" {
-		c.preparing.CountWords()
-	}
+	c.words = c.text != "" && c.preparing.CountWords(c.text)
 	c.data.Check(check)
 	if c.links.Path != "" && !session.SameFile(c.links.Path, c.out) {
 		c.links.Check(check)
@@ -273,7 +272,7 @@ func (c *labelCommand) next(o *label.Options) string {
 	if c.images != "" && !dataset.IsFolder(c.images) {
 		words = append(words, "--drop", c.images)
 	}
-	if c.text != "" && !c.preparing.AsRead() {
+	if c.words {
 		words = append(words, "--text", "words")
 	}
 	return usage.WithFlags(words, c.cmd, "links", "links-by", "first", "images", "text", "show", "classes",
