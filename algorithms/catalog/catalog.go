@@ -243,13 +243,13 @@ func (c Choice) Duration(x points.Points, l *links.Set) time.Duration {
 	if c.Why == "" {
 		return 0
 	}
-	n, links := float64(x.Len()), float64(l.Len())
+	n, pairs := float64(x.Len()), float64(l.Len())
 	seconds := 5e-8 * float64(points.Bytes(x)) / 8
 	switch c.Method.Name {
 	case "blend":
-		seconds = n * (1e-7*n + 3e-7*links)
+		seconds = n * (1e-7*n + 3e-7*pairs)
 	case "lleratio": // in parts, see Choose
-		seconds = 1e-3 * links
+		seconds = 1e-3 * pairs
 	case "krca":
 		seconds = 7e-8 * n * n
 	}

@@ -129,12 +129,6 @@ func (j *job) inStrips() bool {
 // added in order. A worker does all of that for one strip after the other.
 func (j *job) strips() {
 	m, n := j.C.Rows, j.C.Cols
-	if j.B.Trans || j.B.Symmetric {
-		plain := j.nest.Borrow(j.k * n)
-		defer j.nest.Return(plain)
-		j.packOperand(*plain, n, &j.B, j.B.Trans, 0, n, 0, j.k)
-		j.B = Operand{Matrix: blas.Matrix{Rows: j.k, Cols: n, Stride: n, Data: *plain}}
-	}
 	j.rows, j.part = share(m, stripWidth, j.t.MR), share(j.k, max(stripRows, stripColumns*n), j.depth)
 	if j.workers > 1 && blocks(m, j.rows) < tasksEach*j.workers/2 {
 		j.sharedStrips()
@@ -154,7 +148,7 @@ func (j *job) stripTask(i int) {
 	for l := j.part; l < j.k; l += j.part {
 		j.strip(blas.Matrix{Rows: i1 - i0, Cols: n, Stride: n, Data: *memory}, i0, l, l+j.part)
 		for i := i0; i < i1; i++ {
-			add(j.C.Row(i), (*memory)[(i-i0)*n:])
+			j.t.Axpy(1, (*memory)[(i-i0)*n:][:n], j.C.Row(i))
 		}
 	}
 	j.nest.Return(memory)
@@ -164,7 +158,7 @@ func (j *job) stripTask(i int) {
 // memory is spent on.
 func (j *job) sharedStrips() {
 	m, n, parts, strips := j.C.Rows, j.C.Cols, blocks(j.k, j.part), blocks(j.C.Rows, j.rows)
-	wave := min(parts, max(tasksEach*j.workers, deepMemory/(m*n)))
+	wave := min(parts, max(blocks(tasksEach*j.workers/2, strips), deepMemory/(m*n)))
 	memory := j.nest.Borrow(wave * m * n)
 	for p0 := 0; p0 < parts; p0 += wave {
 		p1 := min(p0+wave, parts)
@@ -179,30 +173,33 @@ func (j *job) sharedStrips() {
 		})
 		j.nest.Each(float64(p1-p0)*float64(m*n), m, func(i int) {
 			for p := max(1, p0); p < p1; p++ {
-				add(j.C.Row(i), (*memory)[((p-p0)*m+i)*n:])
+				j.t.Axpy(1, (*memory)[((p-p0)*m+i)*n:][:n], j.C.Row(i))
 			}
 		})
 	}
 	j.nest.Return(memory)
 }
 
-// strip computes rows of C, from i0 on, for the rows [l0, l1) of A and B.
+// strip computes rows of C, from i0 on, for the rows [l0, l1) of A and B. A B that is stored in
+// another order is copied.
 func (j *job) strip(to blas.Matrix, i0, l0, l1 int) {
 	l1 = min(l1, j.k)
-	part := job{nest: j.nest, t: j.t, k: l1 - l0, depth: j.depth, chunk: to.Cols}
-	part.Product = Product{Alpha: j.Alpha, B: Operand{Matrix: j.B.Matrix.View(l0, l1, 0, to.Cols)}, C: to,
-		A: Operand{Matrix: j.A.Matrix.View(l0, l1, i0, i0+to.Rows), Trans: true}}
+	n, b := to.Cols, j.B.Matrix
+	if j.B.Trans || j.B.Symmetric {
+		plain := j.nest.Borrow((l1 - l0) * n)
+		defer j.nest.Return(plain)
+		j.packOperand(*plain, n, &j.B, j.B.Trans, 0, n, l0, l1)
+		b = blas.Matrix{Rows: l1 - l0, Cols: n, Stride: n, Data: *plain}
+	} else {
+		b = b.View(l0, l1, 0, n)
+	}
+	part := job{nest: j.nest, t: j.t, k: l1 - l0, depth: j.depth, chunk: n, Product: Product{
+		A: Operand{Matrix: j.A.Matrix.View(l0, l1, i0, i0+to.Rows), Trans: true},
+		B: Operand{Matrix: b}, C: to, Alpha: j.Alpha}}
 	if l0 == 0 {
 		part.Beta = j.Beta
 	}
 	part.directTask(0)
-}
-
-// add adds as many elements of x to y as y has.
-func add(y, x []float64) {
-	for i, v := range x[:len(y)] {
-		y[i] += v
-	}
 }
 
 // A C of few tiles has too few tasks for the workers. If k is long, they compute the products of
@@ -275,6 +272,6 @@ func (j *job) addRow(rows []float64, i, b0, b1 int) {
 			copy(to, from)
 			continue
 		}
-		add(to, from)
+		j.t.Axpy(1, from, to)
 	}
 }
