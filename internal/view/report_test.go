@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -44,6 +45,11 @@ func TestWrite(t *testing.T) {
 	if urls := regexp.MustCompile(`(?:src|href|url\(|@import)\s*=?\s*["']?https?:`).FindString(
 		page); urls != "" {
 		t.Errorf("the page fetches %q", urls)
+	}
+	for _, name := range []string{"page.css", "page.js"} {
+		if b, err := os.ReadFile(name); err != nil || !strings.Contains(page, string(b)) {
+			t.Errorf("%s is not in the page: %v", name, err)
+		}
 	}
 	v := payload(t, page)
 	ids := v["ids"].([]any)
