@@ -101,7 +101,8 @@ func readEquivalents(path string) (map[string]bool, error) {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		if text := strings.TrimSpace(lines.Text()); text != "" && text[0] != '#' {
+		text := strings.TrimPrefix(strings.TrimSpace(lines.Text()), survivorText)
+		if text != "" && text[0] != '#' {
 			known[text] = true
 		}
 	}

@@ -3,6 +3,7 @@
 //	bin/tools/mutants -n 200 -seed 7           faults in all packages of the module
 //	bin/tools/mutants engine/links solvers/... faults in these
 //	bin/tools/mutants -changed HEAD~1          faults on the lines that changed since a commit
+//	bin/tools/mutants -again FILE              the survivors that a run before has written to a file
 //
 // A mutant is the code with one fault: another operator, constant or bound, a negated condition, a
 // statement, an error check, a look at the context or a lock less. The compiler reads it as an
@@ -32,6 +33,7 @@ type options struct {
 	factor      float64       // the time of tests with a fault, relative to without
 	importers   int
 	changed     string
+	again       string
 	kinds       string
 	equivalents string
 	root        string
@@ -46,6 +48,7 @@ func main() {
 	flag.Float64Var(&o.factor, "factor", 5, "time of the tests with a fault, relative to without")
 	flag.IntVar(&o.importers, "importers", 2, "importing packages whose tests run too")
 	flag.StringVar(&o.changed, "changed", "", "only lines that changed since this `commit`; survivors fail")
+	flag.StringVar(&o.again, "again", "", "only the survivors in the output of another run, a `file`")
 	flag.StringVar(&o.kinds, "kinds", "", "only faults of these kinds, as a,b")
 	flag.StringVar(&o.equivalents, "equivalents", filepath.Join("tools", "mutants", "equivalents.txt"),
 		"`file` of known faults that change no result")
@@ -59,6 +62,9 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// survivorText stands before what names a survivor.
+const survivorText = "if it changes no result: "
 
 // run plants the faults and returns the number of survivors.
 func run(o options, folders []string, w io.Writer) (survivors int, err error) {
@@ -84,12 +90,21 @@ func run(o options, folders []string, w io.Writer) (survivors int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	again, err := readEquivalents(o.again)
+	if err != nil {
+		return 0, err
+	}
+	if o.again != "" && len(again) == 0 {
+		return 0, fmt.Errorf("no survivor in %s: want the output of another run", o.again)
+	}
 	packages, err := load(o.root, folders)
 	if err != nil {
 		return 0, err
 	}
 	for _, p := range packages {
-		p.find(o.kinds, func(m *mutant) bool { return !known[m.text()] && lines.touch(m) })
+		p.find(o.kinds, func(m *mutant) bool {
+			return !known[m.text()] && lines.touch(m) && (o.again == "" || again[m.text()])
+		})
 	}
 	work, err := os.MkdirTemp("", "mutants")
 	if err != nil {
@@ -117,7 +132,7 @@ func run(o options, folders []string, w io.Writer) (survivors int, err error) {
 		fmt.Fprintf(w, "%s %s:%d %s in %s: %s => %s (%.0fs)\n", m.outcome, m.file, m.line, m.kind, m.function,
 			m.was, m.is, time.Since(began).Seconds())
 		if m.outcome == survived {
-			fmt.Fprintf(w, "\tif it changes no result: %s\n", m.text())
+			fmt.Fprintf(w, "\t%s%s\n", survivorText, m.text())
 		}
 		if m.outcome != invalid {
 			result = append(result, m)

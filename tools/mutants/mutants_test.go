@@ -92,6 +92,13 @@ func TestOutcomes(t *testing.T) {
 	if survivors != 2 || strings.Contains(text, "Untested") {
 		t.Errorf("%d survivors without the known one:\n%s", survivors, text)
 	}
+	write(t, root, "before.txt", text)
+	o.again, o.importers = filepath.Join(root, "before.txt"), 2
+	survivors, text = report(t, o, "half")
+	want(t, text, "killed half/half.go:20 arithmetic in Double", "| all | 2 | 1 | 0 |")
+	if survivors != 1 {
+		t.Errorf("%d survivors of the survivors:\n%s", survivors, text)
+	}
 }
 
 // A loop that does not end is stopped by its time on the processors, and counts as found.
