@@ -541,3 +541,52 @@ func shared(t *testing.T, share float64) error {
 	}
 	return second(c.WithShare(share))
 }
+
+// TestChoose: a model without a calibration has a threshold that is given, and nothing that needs
+// one; with it, a share changes the precision of a threshold, and precision goes before recall.
+func TestChoose(t *testing.T) {
+	if c, d, err := Choose(nil, 0, 0, 0, 2.5); c != nil || d != 2.5 || err != nil {
+		t.Errorf("a distance alone: %v, %v, %v", c, d, err)
+	}
+	for k := range 3 {
+		given := [3]float64{}
+		given[k] = 0.5
+		if _, _, err := Choose(nil, given[0], given[1], given[2], 1); !fault.IsInput(err) {
+			t.Errorf("without a calibration, %v: error %v", given, err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 7))
+	distances, must := make([]float64, 200), make([]bool, 200)
+	for i := range distances {
+		must[i] = i%2 == 0
+		distances[i] = rng.Float64() + map[bool]float64{false: 0.6}[must[i]]
+	}
+	c, err := Fit(distances, must)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rare, err := c.WithShare(0.02)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, given := range [][4]float64{{0, 0, 0, 0.3}, {0, 0.8, 0, 0}, {0, 0, 0.7, 0}, {0, 0.8, 0.7, 9},
+		{0.02, 0.1, 0, 0}, {0.02, 0, 0.7, 0}} {
+		from := c
+		if given[0] != 0 {
+			from = rare
+		}
+		want := Threshold{Distance: given[3]}
+		switch {
+		case given[1] != 0:
+			want, err = from.Threshold(given[1])
+		case given[2] != 0:
+			want, err = from.ThresholdForRecall(given[2])
+		}
+		got, d, wrong := Choose(c, given[0], given[1], given[2], given[3])
+		if (err != nil) != (wrong != nil) || d != want.Distance {
+			t.Errorf("%v: distance %v, error %v: want %v, %v", given, d, wrong, want.Distance, err)
+		} else if got.At(0.4) != from.At(0.4) {
+			t.Errorf("%v: rates %+v: want %+v", given, got.At(0.4), from.At(0.4))
+		}
+	}
+}

@@ -341,8 +341,9 @@ func TestMistakes(t *testing.T) {
 	o := DefaultOptions()
 	o.Candidates = candidates("rca", "krca")
 	o.Progress = func(algorithms.Progress) { stop() }
-	if _, err := Select(stopped, eng, x, set, o); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: error %v", err)
+	if _, err := Select(stopped, eng, x, set, o); !errors.Is(err, context.Canceled) ||
+		!strings.Contains(err.Error(), "canceled after ") {
+		t.Errorf("canceled: error %v, want how many fits there were", err)
 	}
 }
 

@@ -2,6 +2,8 @@ package progress
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,18 @@ func TestBar(t *testing.T) {
 		b.Show(session.Shown{Stage: "kernel matrix", Share: float64(i) / 2, Begin: time.Now()})
 	}
 	b.Clear()
+}
+
+// TestNoWindow: a file has no window whose width a bar could fill.
+func TestNoWindow(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "bar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, is := New(f).(*line); !is {
+		t.Error("a bar on a file: want a line")
+	}
 }
 
 // TestLine: the line has the share and the times, and is erased.

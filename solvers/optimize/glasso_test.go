@@ -11,7 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
@@ -195,6 +197,19 @@ func TestLimits(t *testing.T) {
 		k := int(math.Sqrt(float64(len(p))))
 		if _, err := solve(t, blas.MatrixOf(k, k, p), 0); !errors.Is(err, optimize.ErrUnbounded) {
 			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// TestMemory checks that matrices beyond the memory limit are refused before they are made.
+func TestMemory(t *testing.T) {
+	const d = 100
+	p := covariance(rand.New(rand.NewPCG(3, 3)), 2*d, d, 0)
+	for limit, refused := range map[int64]bool{8 * d * d: true, 80 * d * d: false} {
+		eng := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: limit})
+		_, err := optimize.Glasso(context.Background(), eng, p, 1, optimize.GlassoOptions{Tol: tol, MaxIter: 100})
+		if _, is := errors.AsType[*fault.MemoryError](err); is != refused || err != nil && !refused {
+			t.Errorf("limit %d: error %v", limit, err)
 		}
 	}
 }

@@ -40,8 +40,20 @@ func testNaN(t *testing.T, s *suite) {
 			})
 		}
 	}
+	a, b := s.random(m, k), s.random(k, n)
+	want, got := blas.NewMatrix(m, n), blas.NewMatrix(m, n)
+	s.b.Gemm(false, false, -2, a.Matrix, b.Matrix, 0, want)
+	a.Set(0, 0, math.NaN())
+	s.b.Gemm(false, false, -2, a.Matrix, b.Matrix, 0, got)
+	for r := 1; r < m; r++ {
+		for j, v := range got.Row(r) {
+			if off := math.Abs(v - want.At(r, j)); !(off <= k*0x1p-52*10*k) {
+				t.Fatalf("Gemm with a NaN in row 0 of A: element (%d,%d) is %v: want %v", r, j, v, want.At(r, j))
+			}
+		}
+	}
 	const order, i, j = 67, 65, 3
-	a := s.empty(order, order).fillLower(s.normal)
+	a = s.empty(order, order).fillLower(s.normal)
 	a.Set(i, j, math.NaN())
 	c := s.empty(order, n)
 	s.b.Symm(true, 1, a.Matrix, blas.NewMatrix(order, n), 0, c.Matrix) // NaN * 0
