@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -47,6 +48,9 @@ func TestCachedComputesOnce(t *testing.T) {
 				}
 			}
 		})
+	}
+	for c.Stats().Misses == 0 { // while others change them
+		runtime.Gosched()
 	}
 	wg.Wait()
 	s := c.Stats()

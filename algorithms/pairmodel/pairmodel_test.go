@@ -98,3 +98,42 @@ func TestSeparable(t *testing.T) {
 		t.Errorf("nine must-links: %v", err)
 	}
 }
+
+// TestOptimum: at the coefficients the gradient of the penalized loss vanishes, with the targets
+// (m + 1) / (m + 2) and 1 / (c + 2) for m pairs that match and c that do not.
+func TestOptimum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	x, must, _ := drawn(200, 0.3, rng)
+	rows := rng.Perm(200)[:150]
+	matching := 0.0
+	for _, i := range rows {
+		if must[i] {
+			matching++
+		}
+	}
+	low, high := 1/(float64(len(rows))-matching+2), (matching+1)/(matching+2)
+	for _, prior := range []float64{0.1, 1, 50} {
+		w, b, err := logistic(t.Context(), enginetest.New(t, 1), x, must, rows, prior)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gradient := make([]float64, x.Cols+1)
+		for _, i := range rows {
+			want := low
+			if must[i] {
+				want = high
+			}
+			off := 1/(1+math.Exp(-blas.Dot(w, x.Row(i))-b)) - want
+			for k, v := range x.Row(i) {
+				gradient[k] += off * v
+			}
+			gradient[x.Cols] += off
+		}
+		for k, v := range w {
+			gradient[k] += prior * v
+		}
+		if norm := math.Sqrt(blas.Dot(gradient, gradient)); !(norm <= 1e-5*float64(len(rows))) {
+			t.Errorf("prior %v: the gradient has norm %v", prior, norm)
+		}
+	}
+}

@@ -39,3 +39,18 @@ func TestPermute(t *testing.T) {
 		}
 	}
 }
+
+// Rows begin where those before them end.
+func TestBegins(t *testing.T) {
+	start := []int{0, 3, 0, 2, 1}
+	next := Begins(start)
+	if want := []int{0, 3, 3, 5, 6}; !slices.Equal(start, want) || !slices.Equal(next, want[:4]) {
+		t.Errorf("rows begin at %v, %v: want %v", start, next, want)
+	}
+	if next[0] = 9; start[0] != 0 {
+		t.Error("counting changes where rows begin")
+	}
+	if next := Begins(nil); len(next) != 0 {
+		t.Errorf("no rows begin at %v", next)
+	}
+}

@@ -3,8 +3,11 @@ package usage
 import (
 	"context"
 	"errors"
+	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 func TestExitCode(t *testing.T) {
@@ -26,6 +29,44 @@ func TestExitCode(t *testing.T) {
 	} {
 		if got := ExitCode(c.ctx, c.err); got != c.want {
 			t.Errorf("%v: %d: want %d", c.err, got, c.want)
+		}
+	}
+}
+
+// Arguments that are missing, or too many, are named with their command.
+func TestPositional(t *testing.T) {
+	cmd := &cobra.Command{Use: "apply"}
+	(&cobra.Command{Use: "program"}).AddCommand(cmd)
+	for _, c := range []struct {
+		least, most int
+		args, parts []string
+	}{
+		{0, 0, []string{"x"}, []string{"program apply: ", `"x" is one argument too many`, "want flags only"}},
+		{1, 2, nil, []string{"program apply: ", "an argument is missing", "want MODEL"}},
+		{1, 2, []string{"a", "b", "c"}, []string{"program apply: ", `"c" is one argument too many`, "want MODEL"}},
+		{1, 2, []string{"a"}, nil},
+		{1, 2, []string{"a", "b"}, nil},
+		{0, 0, nil, nil},
+	} {
+		err := Positional(c.least, c.most, "MODEL")(cmd, c.args)
+		if (err == nil) != (c.parts == nil) {
+			t.Errorf("%d to %d, %q: error %v", c.least, c.most, c.args, err)
+			continue
+		}
+		for _, part := range c.parts {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%d to %d, %q: error %v, want %q in it", c.least, c.most, c.args, err, part)
+			}
+		}
+	}
+}
+
+// Words that a shell would change are quoted, and no others.
+func TestQuoted(t *testing.T) {
+	for word, want := range map[string]string{"": "''", "a-b.csv": "a-b.csv", "a b": "'a b'",
+		"it's": `'it'\''s'`, "x*": "'x*'", "5%": "5%"} {
+		if got := Quoted(word); got != want {
+			t.Errorf("%q is quoted as %s: want %s", word, got, want)
 		}
 	}
 }

@@ -223,6 +223,17 @@ func TestMakeErrors(t *testing.T) {
 	if b.Constant() != 2 || len(b.Notices) != 1 || !strings.Contains(b.Notices[0], "2 parts") {
 		t.Errorf("%d constant vectors, notices %q", b.Constant(), b.Notices)
 	}
+	// Vectors may be orthonormal up to 1e-6, and no further.
+	for off, refused := range map[float64]bool{4e-7: false, 2e-6: true} {
+		vectors := b.Vectors.Clone()
+		for j, v := range vectors.Row(0) {
+			vectors.Set(1, j, vectors.At(1, j)+off*v)
+		}
+		given := &operator.Eigenpairs{Vectors: vectors, Values: b.Values}
+		if _, err := Given(eng, given, 30, 2); (err != nil) != refused {
+			t.Errorf("inner product %v: error %v", off, err)
+		}
+	}
 	// A basis of Make is accepted as a given one, and a smaller rank selects its first vectors.
 	got, err := Given(eng, &operator.Eigenpairs{Vectors: b.Vectors, Values: b.Values}, 30, 2)
 	if err != nil || got.Vectors.Rows != 2 || !slices.Equal(got.Values, b.Values[:2]) {

@@ -31,6 +31,7 @@ func TestRange(t *testing.T) {
 	}{
 		{"at the upper limit", dense(0, 0, input.Largest, -input.Largest), nil},
 		{"beyond it", dense(0, 0, 1, -2*input.Largest), []string{"row 1", `column "1"`, "standardize"}},
+		{"all beyond it", dense(1e200, 1e200, -1e200, 2e200), []string{"row 0", `column "0"`, "standardize"}},
 		{"infinite", dense(0, math.Inf(1), 1, 1), []string{"row 0", `column "1"`, "finite"}},
 		{"sparse, beyond it",
 			&points.CSR{N: 3, D: 4, Start: []int{0, 0, 1, 2}, Col: []int32{3, 2}, Val: []float64{1, 1e80}},

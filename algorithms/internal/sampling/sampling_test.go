@@ -2,6 +2,7 @@ package sampling
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -35,6 +36,29 @@ func TestSome(t *testing.T) {
 	for k, c := range count {
 		if math.Abs(float64(c-mean)) > 6*math.Sqrt(mean*0.7) {
 			t.Errorf("%d was drawn %d times, want about %d", k, c, mean)
+		}
+	}
+}
+
+// All pairs of different numbers are equally likely, in both orders.
+func TestPair(t *testing.T) {
+	const n, draws = 4, 12000
+	rng := rand.New(rand.NewPCG(1, 1))
+	count := map[[2]int]float64{}
+	for range draws {
+		p := Pair(rng, n)
+		if p[0] == p[1] || min(p[0], p[1]) < 0 || max(p[0], p[1]) >= n {
+			t.Fatalf("pair %v: want two different numbers below %d", p, n)
+		}
+		count[p]++
+	}
+	const each = draws / (n * (n - 1))
+	if len(count) != n*(n-1) {
+		t.Errorf("%d pairs: want %d", len(count), n*(n-1))
+	}
+	for p, c := range count {
+		if math.Abs(c-each) > 5*math.Sqrt(each) {
+			t.Errorf("%v is drawn %v times of %d: want about %d", p, c, draws, each)
 		}
 	}
 }

@@ -111,3 +111,38 @@ func TestFailedPivot(t *testing.T) {
 		}
 	}
 }
+
+// Normalize multiplies by a power of 2 that leaves the largest element of the triangle below 1, and
+// at least 1/2; ordinary matrices stay as they are.
+func TestNormalize(t *testing.T) {
+	for _, scale := range []float64{0, 1, 0x1p-99, 0x1p99, 0x1p-101, 0x1p120, 0x1p1000, 0x1p-1060} {
+		m := numbered(5, 5)
+		for i := range 5 {
+			for j := range 5 {
+				m.Set(i, j, -m.At(i, j)*scale/404)
+			}
+		}
+		was := m.Clone()
+		exponent := Normalize(m)
+		ordinary := scale == 0 || scale >= 0x1p-99 && scale <= 0x1p99
+		if ordinary != (exponent == 0) {
+			t.Errorf("%v: exponent %d", scale, exponent)
+		}
+		largest := 0.0
+		for i := range 5 {
+			for j := range 5 {
+				want := was.At(i, j)
+				if j <= i {
+					want = math.Ldexp(want, -exponent)
+					largest = max(largest, math.Abs(m.At(i, j)))
+				}
+				if m.At(i, j) != want {
+					t.Fatalf("%v: element (%d,%d) is %v: want %v", scale, i, j, m.At(i, j), want)
+				}
+			}
+		}
+		if !ordinary && !(largest >= 0.5 && largest < 1) {
+			t.Errorf("%v: the largest element is %v", scale, largest)
+		}
+	}
+}
