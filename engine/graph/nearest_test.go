@@ -315,6 +315,9 @@ func TestNearestRejects(t *testing.T) {
 	if _, err := graph.Nearest(t.Context(), small, linear, x, 2); !fault.IsInput(err) {
 		t.Errorf("%v: want a MemoryError", err)
 	}
+	if _, err := graph.NewLists(small, 3, 2, 1); !fault.IsInput(err) {
+		t.Errorf("lists of 6 neighbors in 40 bytes: %v: want a MemoryError", err)
+	}
 }
 
 func BenchmarkNearest(b *testing.B) {
