@@ -134,6 +134,9 @@ func (s *settings) learn(ctx context.Context, eng *engine.Engine, of task, t *Ta
 		}
 		lighter, there := of.choice.Lighter(refused)
 		if !there {
+			if of.choice.Why != "" { // hints of methods name parameters, of a method that nobody named
+				refused.Hint = "raise the memory limit, or fit a sample of the rows"
+			}
 			return nil, of, err
 		}
 		of.choice = lighter

@@ -81,6 +81,15 @@ func TestLighterMethods(t *testing.T) {
 		mustlink.MemoryLimit(limit)); !errors.As(err, &refused) {
 		t.Errorf("blend by name: %v", err)
 	}
+	const tight = 100 << 10 // no method fits; nobody named one, so the way out names no parameter of it
+	if _, err := mustlink.Fit(ctx, table, pairs, mustlink.MemoryLimit(tight)); !errors.As(err, &refused) ||
+		!strings.HasSuffix(err.Error(), "raise the memory limit, or fit a sample of the rows") {
+		t.Errorf("limit %d: %v", tight, err)
+	}
+	if _, err := mustlink.Fit(ctx, table, pairs, mustlink.Method("itml"), mustlink.MemoryLimit(tight)); err == nil ||
+		!strings.Contains(err.Error(), "upper and lower") {
+		t.Errorf("itml by name, limit %d: %v", tight, err)
+	}
 }
 
 // TestRawIfWorse: where held-out links find the chosen metric worse than the rows, the model is the

@@ -137,7 +137,11 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	s := fmt.Sprintf("%s needs %s, limit %s", e.What, FormatBytes(e.Need), FormatBytes(e.Limit))
+	need, limit := FormatBytes(e.Need), FormatBytes(e.Limit)
+	if need == limit { // they differ in digits that are not shown
+		need, limit = fmt.Sprintf("%d B", e.Need), fmt.Sprintf("%d B", e.Limit)
+	}
+	s := fmt.Sprintf("%s needs %s, limit %s", e.What, need, limit)
 	if e.Hint != "" {
 		s += ": " + e.Hint
 	}
