@@ -134,18 +134,25 @@ func (r results) faults(page string) []string {
 }
 
 // tableFaults compares columns of a table with columns of a file: each line of columns is
-// "COLUMN OF THE PAGE = COLUMN OF THE FILE".
+// "COLUMN OF THE PAGE = COLUMN OF THE FILE", or one line with * is for all columns but the first,
+// and no line is "* = *".
 func (r results) tableFaults(block, source string, columns []string) []string {
 	var out []string
 	cells, compared := tables(block), 0
+	header, _, _ := strings.Cut(block, "\n")
+	first, _, _ := strings.Cut(strings.Trim(header, "| "), " |")
 	for _, pair := range columns {
+		if pair == "" {
+			pair = "* = *"
+		}
 		shown, of, _ := strings.Cut(pair, " = ")
 		for key, cell := range cells {
-			if key[1] != shown || strings.HasPrefix(key[0], "---") || key[0] == shown {
+			if shown != key[1] && (shown != "*" || key[1] == first) || strings.HasPrefix(key[0], "---") {
 				continue
 			}
 			for k, part := range strings.Split(cell, " ± ") {
-				reference := source + "; " + strings.Trim(key[0], "`") + "; " + of + []string{"", spread}[k]
+				reference := source + "; " + strings.Trim(key[0], "`") + "; " +
+					strings.Replace(of, "*", key[1], 1) + []string{"", spread}[k]
 				if v, is := r.number(reference); !is || !shows(part, v) {
 					out = append(out, key[0]+", "+shown+": "+part+" is not "+
 						strconv.FormatFloat(v, 'g', -1, 64)+": "+reference)
@@ -230,6 +237,10 @@ func TestValuesRefuse(t *testing.T) {
 		"| m | here |\n| --- | --- |\n| `a` | .814 |\n\n<!-- table c\nhere = x\n-->\n":     0,
 		"| m | here |\n| --- | --- |\n| a | .813 |\n\n<!-- table c\nhere = x\n-->\n":       1,
 		"| m | here |\n| --- | --- |\n| a | .814 |\n\n<!-- table c\nthere = x\n-->\n":      1,
+		"| m | x |\n| --- | --- |\n| a | .814 |\n| b | .8 |\n\n<!-- table c -->\n":         0,
+		"| m | x |\n| --- | --- |\n| a | .814 |\n| b | .9 |\n\n<!-- table c -->\n":         1,
+		"| m | x | y |\n| --- | --- | --- |\n| a | .814 | 1 |\n\n<!-- table c -->\n":       1,
+		"| m | x, |\n| --- | --- |\n| a | .02 |\n\n<!-- table c\n* = * spread\n-->\n":      0,
 	} {
 		if found := r.faults(page); len(found) != faults {
 			t.Errorf("%q: faults %q, want %d", page, found, faults)
