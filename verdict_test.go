@@ -86,8 +86,8 @@ func TestLighterMethods(t *testing.T) {
 		!strings.HasSuffix(err.Error(), "raise the memory limit, or fit a sample of the rows") {
 		t.Errorf("limit %d: %v", tight, err)
 	}
-	if _, err := mustlink.Fit(ctx, table, pairs, mustlink.Method("itml"), mustlink.MemoryLimit(tight)); err == nil ||
-		!strings.Contains(err.Error(), "upper and lower") {
+	_, err := mustlink.Fit(ctx, table, pairs, mustlink.Method("itml"), mustlink.MemoryLimit(tight))
+	if err == nil || !strings.Contains(err.Error(), "upper and lower") {
 		t.Errorf("itml by name, limit %d: %v", tight, err)
 	}
 }

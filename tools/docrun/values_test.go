@@ -139,7 +139,7 @@ func (r results) faults(page string) []string {
 func (r results) tableFaults(block, source string, columns []string) []string {
 	var out []string
 	cells, compared := tables(block), 0
-	header, _, _ := strings.Cut(block, "\n")
+	header, _, _ := strings.Cut(strings.TrimSpace(block), "\n")
 	first, _, _ := strings.Cut(strings.Trim(header, "| "), " |")
 	for _, pair := range columns {
 		if pair == "" {
