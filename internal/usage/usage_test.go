@@ -43,7 +43,8 @@ func TestPositional(t *testing.T) {
 	}{
 		{0, 0, []string{"x"}, []string{"program apply: ", `"x" is one argument too many`, "want flags only"}},
 		{1, 2, nil, []string{"program apply: ", "an argument is missing", "want MODEL"}},
-		{1, 2, []string{"a", "b", "c"}, []string{"program apply: ", `"c" is one argument too many`, "want MODEL"}},
+		{1, 2, []string{"a", "b", "c"},
+			[]string{"program apply: ", `"c" is one argument too many`, "want MODEL"}},
 		{1, 2, []string{"a"}, nil},
 		{1, 2, []string{"a", "b"}, nil},
 		{0, 0, nil, nil},

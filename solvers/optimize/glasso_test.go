@@ -207,7 +207,8 @@ func TestMemory(t *testing.T) {
 	p := covariance(rand.New(rand.NewPCG(3, 3)), 2*d, d, 0)
 	for limit, refused := range map[int64]bool{8 * d * d: true, 80 * d * d: false} {
 		eng := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: limit})
-		_, err := optimize.Glasso(context.Background(), eng, p, 1, optimize.GlassoOptions{Tol: tol, MaxIter: 100})
+		_, err := optimize.Glasso(context.Background(), eng, p, 1,
+			optimize.GlassoOptions{Tol: tol, MaxIter: 100})
 		if _, is := errors.AsType[*fault.MemoryError](err); is != refused || err != nil && !refused {
 			t.Errorf("limit %d: error %v", limit, err)
 		}
