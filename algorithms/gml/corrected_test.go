@@ -23,8 +23,9 @@ func byFormula(t *testing.T, m *Model, x *points.Dense) *mat.Dense {
 	t.Helper()
 	linked := logdetmetric.Supervision{Links: m.warm.Links, Triplets: m.warm.Triplets}.Linked()
 	all, among := mat.NewDense(x.N, x.N, nil), mat.NewDense(len(linked), len(linked), nil)
+	sigma := m.sigma() // read from a text, which takes longer than a value
 	value := func(i, j int) float64 {
-		return m.about.Alpha * math.Exp(-points.SquaredDistance(x.Row(i), x.Row(j))/(2*m.sigma()*m.sigma()))
+		return m.about.Alpha * math.Exp(-points.SquaredDistance(x.Row(i), x.Row(j))/(2*sigma*sigma))
 	}
 	for i := range x.N {
 		for j := range x.N {
