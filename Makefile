@@ -43,6 +43,10 @@ test: ## test the default build
 COMPUTING = list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | grep -v '/filestest\.test ' | \
 	sed -nE 's,^([^ ]+)\.test .*github\.com/mustlink/mustlink/(asm|blas)([ /].*)?$$,\1,p'
 
+# With 4 OpenBLAS's threads soon sleep. By default they wait for work in a loop, and take the
+# processors from the tests of other packages.
+test-netlib test-bench test-lib test-python hostile: export OPENBLAS_THREAD_TIMEOUT = 4
+
 test-netlib: ## test the numerical packages on OpenBLAS and LAPACKE
 	$(GO) test -vet=off -timeout 30m -tags netlib $$($(GO) $(COMPUTING))
 

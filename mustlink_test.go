@@ -25,6 +25,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // problem returns rows of two classes with labels, and links of both kinds between them.
@@ -461,7 +462,7 @@ func TestDefaultOfEmbeddings(t *testing.T) {
 			must, cannot = append(must, [2]int{i, j}), append(cannot, [2]int{i, (i + 1) % (n / 2)})
 		}
 	}
-	for _, c := range []struct {
+	for _, c := range racetest.Part([]struct {
 		name    string
 		rows    [][]float64
 		options []mustlink.Option
@@ -477,7 +478,7 @@ func TestDefaultOfEmbeddings(t *testing.T) {
 		{"whole numbers, asked", whole, []mustlink.Option{mustlink.Embeddings()}, "adapt"},
 		{"other lengths, asked", long, []mustlink.Option{mustlink.Embeddings()}, "adapt"},
 		{"named, asked", rows, []mustlink.Option{mustlink.Embeddings(), mustlink.Method("rca")}, "rca"},
-	} {
+	}) {
 		table := try(mustlink.FromRows(c.rows))
 		m := try(mustlink.Fit(t.Context(), table, try(mustlink.NewLinks(n, must, cannot)), c.options...))
 		if got := m.Describe(); got.Method != c.want {

@@ -22,6 +22,7 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 	"github.com/mustlink/mustlink/internal/drawstest"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 var linkages = []Linkage{AverageLinkage, CompleteLinkage, SingleLinkage, WardLinkage}
@@ -875,16 +876,16 @@ func TestAgglomerativeCanceled(t *testing.T) {
 // no more when the last ones are made, are not far from it.
 func TestAgglomerativeMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(70, 7))
-	const n = 20000
+	n := racetest.Fewer(20000)
 	g := randomGraph(rng, n, 8)
-	l, distinct := problem(t, rng, n, 4000, 0)
+	l, distinct := problem(t, rng, n, n/5, 0)
 	for _, p := range []AgglomerativeParams{{Threshold: math.Inf(1)},
 		{Threshold: math.Inf(1), Distinct: distinct}} {
 		used, set := g.Count()/2, l
 		if len(p.Distinct) > 0 {
 			used += len(l.Cannot())
 		}
-		most := int64(edgeBytes+forbiddenBytes)*int64(used) + int64(groupBytes+keyBytes*len(p.Distinct))*n
+		most := int64(edgeBytes+forbiddenBytes)*int64(used) + int64(groupBytes+keyBytes*len(p.Distinct))*int64(n)
 		if len(p.Distinct) == 0 {
 			set, most = nil, most-forbiddenBytes*int64(used)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // TestStoppedAnywhere: all ways to cluster end with the context's error wherever they look at it
@@ -63,7 +64,7 @@ func TestStoppedAnywhere(t *testing.T) {
 			if err != nil || reports == 0 {
 				t.Fatalf("%d reports, error %v", reports, err)
 			}
-			for at := 1; at <= min(whole.Looks(), 100); at++ {
+			for at := 1; at <= min(whole.Looks(), racetest.Fewer(100)); at++ {
 				ctx := enginetest.StopAt(at)
 				if _, err := run(ctx, nil); ctx.Stopped() && !errors.Is(err, context.Canceled) {
 					t.Errorf("canceled at look %d: error %v", at, err)

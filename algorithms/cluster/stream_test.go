@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // inBlocks gives the rows of x in blocks of the sizes, over and over, in memory that is used again.
@@ -225,7 +226,7 @@ func TestReservoir(t *testing.T) {
 // row keeps the mean; neither blocks nor workers show.
 func TestMiniBatch(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
-	for seed := range uint64(5) {
+	for seed := range uint64(racetest.Fewer(5)) { // with one pass and with two
 		x := blobs(seed, 8000, 6, 8, 0.25)
 		best, err := KMeans(ctx, eng, x, Params{K: 8, Seed: seed})
 		if err != nil {

@@ -30,7 +30,7 @@ type Program struct {
 // Build builds the package in a folder, with the tags of the test, into another folder.
 func Build(name, source, folder string) (Program, error) {
 	p := Program{name, filepath.Join(folder, name+".exe")}
-	cmd := exec.Command("go", "build", "-tags", Tags(), "-o", p.Path, ".")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-tags", Tags(), "-o", p.Path, ".")
 	cmd.Dir = source
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return p, fmt.Errorf("go build: %w\n%s", err, out)

@@ -9,21 +9,26 @@ import (
 )
 
 // terms returns, for alpha op(A) op(B) + beta C at (i, j), the value by a plain loop and
-// the sum of the absolute values of its terms, to which the error bounds are relative.
+// the sum of the absolute values of its terms, to which the error bounds are relative. Here and in
+// apply the race detector does not watch: these loops would take most of its time, and the tests
+// read all that a backend has written elsewhere, looking for guards that it has overwritten.
+//
+//go:norace
 func terms(transA, transB bool, alpha float64, a, b blas.Matrix, beta float64, c blas.Matrix, i, j,
 	k int) (value, size float64) {
-	for l := range k {
-		x, y := a.Data, b.Data
-		p, q := i*a.Stride+l, l*b.Stride+j
-		if transA {
-			p = l*a.Stride + i
-		}
-		if transB {
-			q = j*b.Stride + l
-		}
+	p, stepA, q, stepB := i*a.Stride, 1, j, b.Stride
+	if transA {
+		p, stepA = i, a.Stride
+	}
+	if transB {
+		q, stepB = j*b.Stride, 1
+	}
+	x, y := a.Data, b.Data
+	for range k {
 		v := x[p] * y[q]
 		value += v
 		size += math.Abs(v)
+		p, q = p+stepA, q+stepB
 	}
 	value *= alpha
 	size *= math.Abs(alpha)
@@ -122,18 +127,25 @@ func testGemmLarge(t *testing.T, s *suite) {
 }
 
 // apply returns op(A) x and |op(A)| |x| by plain loops.
+//
+//go:norace
 func apply(trans bool, a blas.Matrix, x []float64) (y, abs []float64) {
 	rows, _ := shape(trans, a.Rows, a.Cols)
 	y, abs = make([]float64, rows), make([]float64, rows)
 	for i := range a.Rows {
-		for j, v := range a.Row(i) {
-			p, q := i, j
-			if trans {
-				p, q = j, i
+		row := a.Row(i)
+		if trans {
+			for j, v := range row {
+				term := v * x[i]
+				y[j] += term
+				abs[j] += math.Abs(term)
 			}
-			term := v * x[q]
-			y[p] += term
-			abs[p] += math.Abs(term)
+			continue
+		}
+		for j, v := range row {
+			term := v * x[j]
+			y[i] += term
+			abs[i] += math.Abs(term)
 		}
 	}
 	return y, abs
