@@ -33,9 +33,12 @@ build: ## build bin/mustlink: netlib if pkg-config finds openblas and lapacke, o
 	$(GO) build $(TAGFLAG) -o $(BIN)/mustlink ./cmd/mustlink
 	@$(BIN)/mustlink info 2>/dev/null | sed -n 's/^advice  */mustlink: /p'
 
+# The tests that take longest begin first, so that at the end no processor waits for them.
+LONGEST = ./algorithms/catalog ./cmd/mustlink/filestest ./cmd/mustlink ./internal/metamorphic
+
 # make lint vets all three builds, and checks that generated files are up to date.
 test: ## test the default build
-	$(GO) test -vet=off -timeout 30m ./...
+	$(GO) test -vet=off -timeout 30m $(LONGEST) ./...
 
 # The numerical packages: those whose tests depend on the kernels or on the backends, except the
 # tests of files, pipes and messages (filestest). The other packages are the same in every build:

@@ -123,10 +123,10 @@ func (s *suite) pivotOf(t *testing.T, a *guarded) int {
 
 // ldl returns the lower triangle of L D L'.
 func (s *suite) ldl(l *guarded, d []float64) *guarded {
-	return s.empty(l.Rows, l.Rows).fillLower(func(i, j int) float64 {
-		var v float64
-		for k := range j + 1 {
-			v += l.At(i, k) * d[k] * l.At(j, k)
+	return s.empty(l.Rows, l.Rows).fillLower(func(i, j int) (v float64) {
+		x, y := l.Row(i), l.Row(j)
+		for k, scale := range d[:j+1] {
+			v += x[k] * scale * y[k]
 		}
 		return v
 	})

@@ -19,10 +19,10 @@ import (
 // TestWithinTheMemoryLimit: every command that streams reads files twice as large as the limit,
 // three times among all draws, with a heap below it.
 func TestWithinTheMemoryLimit(t *testing.T) {
-	const limit, d = 16 << 20, 8
-	n := 530000
+	const limit, d = 10 << 20, 8
+	n := 331000
 	if drawstest.All() {
-		n = 800000
+		n = 500000
 	}
 	dir := t.TempDir()
 	clitest.Write(t, dir, "train.csv", clitest.Blobs(60, d, false))
