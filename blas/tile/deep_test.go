@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/asm/asmtest"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // TestDeep: a small C of a long k is bit-identical, whether workers share the blocks of k, in
@@ -16,12 +17,16 @@ import (
 func TestDeep(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(1, 1))
+		every := 3 // of every so many cases one is enough for the large size
+		if racetest.Enabled {
+			every = 7
+		}
 		for _, size := range [][4]int{{20, 20, 6000, 2}, {9, 5, 40000, 3}, {33, 20, 6000, 3},
 			{250, 250, 17*table.KC + 1, 16}} {
 			m, n, k, workers := size[0], size[1], size[2], size[3]
 			for flags := range 8 {
 				lower := flags&4 != 0
-				if lower && m != n || m > 100 && flags%3 > 0 { // three cases of the large one are enough
+				if lower && m != n || m > 100 && flags%every > 0 {
 					continue
 				}
 				p := Product{Alpha: 1 - 2*float64(flags&1), Beta: float64(flags / 2 % 2), Lower: lower}

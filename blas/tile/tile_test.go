@@ -30,7 +30,9 @@ func operand(rng *rand.Rand, trans bool, rows, cols int) Operand {
 	return Operand{Matrix: random(rng, rows, cols), Trans: trans}
 }
 
-// at returns element (i, j) of the factor.
+// at returns element (i, j) of the factor, which no product writes.
+//
+//go:norace
 func (o *Operand) at(i, j int) float64 {
 	if o.Trans || o.Symmetric && j > i {
 		i, j = j, i
