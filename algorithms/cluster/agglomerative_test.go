@@ -885,7 +885,8 @@ func TestAgglomerativeMemory(t *testing.T) {
 		if len(p.Distinct) > 0 {
 			used += len(l.Cannot())
 		}
-		most := int64(edgeBytes+forbiddenBytes)*int64(used) + int64(groupBytes+keyBytes*len(p.Distinct))*int64(n)
+		most := int64(edgeBytes+forbiddenBytes)*int64(used) +
+			int64(groupBytes+keyBytes*len(p.Distinct))*int64(n)
 		if len(p.Distinct) == 0 {
 			set, most = nil, most-forbiddenBytes*int64(used)
 		}

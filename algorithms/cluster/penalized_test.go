@@ -387,7 +387,8 @@ func TestPenalizedBadInput(t *testing.T) {
 	for _, m := range []MetricKind{MetricNone, MetricDiagonal, MetricFull} {
 		for _, each := range []bool{false, true} {
 			r, err := Penalized(ctx, eng, same, l,
-				PenalizedParams{Params: Params{K: 4, MaxIter: racetest.Fewer(DefaultMaxIter)}, Metric: m, Each: each})
+				PenalizedParams{Params: Params{K: 4, MaxIter: racetest.Fewer(DefaultMaxIter)}, Metric: m,
+					Each: each})
 			if err != nil || r.Objective-r.Objective != 0 {
 				t.Errorf("%s: objective %v, error %v", m, r, err)
 			}

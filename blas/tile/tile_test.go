@@ -76,9 +76,9 @@ func plain(t *testing.T, what string, p Product, start blas.Matrix) {
 	}
 }
 
-// dot returns start + x y by a plain loop, and the sum of the absolute values of the terms. No other
-// goroutine knows x and y, so the race detector, which would take most of its time here, does not
-// watch.
+// dot returns start + x y by a plain loop, and the sum of the absolute values of the terms. No
+// other goroutine knows x and y, so the race detector does not watch: it would take most of its
+// time here.
 //
 //go:norace
 func dot(start float64, x, y []float64) (sum, size float64) {
