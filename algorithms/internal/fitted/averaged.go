@@ -168,7 +168,7 @@ func ReadAveraged(method string, f *model.File) (*Map, error) {
 	if err != nil || !f.Has(method+tensorStored) {
 		return m, err
 	}
-	data, err := f.Float32s(method+tensorStored, -1, m.Dim())
+	data, err := ReadFinite(f, method+tensorStored, -1, m.Dim())
 	if err != nil {
 		return nil, err
 	}
@@ -180,14 +180,7 @@ func ReadAveraged(method string, f *model.File) (*Map, error) {
 		return nil, fault.Data("", "tensors %s and %s: want rows, and one number above 0",
 			method+tensorStored, method+tensorNear)
 	}
-	support := blas.NewMatrix(len(data)/m.Dim(), m.Dim())
-	for i, v := range data {
-		support.Data[i] = float64(v)
-	}
-	if i := points.FirstNotFinite(support.Data); i >= 0 {
-		return nil, fault.Data("", "tensor %s: element %d is %v: want a finite number", method+tensorStored,
-			i, support.Data[i])
-	}
+	support := blas.MatrixOf(len(data)/m.Dim(), m.Dim(), data)
 	return Averaged(m, support, min(near[0], support.Rows)), nil
 }
 
