@@ -343,7 +343,7 @@ func (f *File) Narrowed() (*File, error) {
 const shrunk = 1 << 16
 
 // Shrink makes F32 tensors of large F64 ones whose values all are numbers of single precision, such
-// as pixels and embeddings. It changes no value.
+// as pixels and embeddings. It changes no value, and no file with one beyond single precision.
 func (f *File) Shrink() {
 	narrow, err := f.Narrowed()
 	for name, t := range f.Tensors {
