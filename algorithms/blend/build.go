@@ -375,18 +375,16 @@ func Decode(f *model.File) (*Model, error) {
 				return nil, fmt.Errorf("stage %d: %w", k, err)
 			}
 			if n := s.coordinates().Rows; n > 0 && n != max(len(digests), t.Coordinates.Rows) {
-				return nil, fault.Data("", "stage %d has %d training points: want those of the blend, %d", k, n,
-					max(len(digests), t.Coordinates.Rows))
+				return nil, fault.Data("", "stage %d has %d training points: want as many as the blend", k, n)
 			}
 			stages = append(stages, s)
 		}
-		if digests != nil {
-			t.Dim = columns(stages)
-		}
-		if d := columns(stages); d != t.Dim || d == 0 {
+		d := columns(stages)
+		if d == 0 || d != t.Dim && digests == nil {
 			return nil, fitted.InHeader(fault.Data("",
 				"the members have %d dimensions: want %d, those of the coordinates", d, t.Dim))
 		}
+		t.Dim = d
 		return fitted.Extended(method, t, extend(stages, digests)), nil
 	}, &head, &table)
 	if err != nil {

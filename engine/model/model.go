@@ -340,7 +340,7 @@ func (f *File) Narrowed() (*File, error) {
 }
 
 // shrunk is the number of values from which [File.Shrink] looks at a tensor.
-const shrunk = 1 << 16
+const shrunk = 1 << 12
 
 // Shrink makes F32 tensors of large F64 ones whose values all are numbers of single precision, such
 // as pixels and embeddings. It changes no value, and no file with one beyond single precision.

@@ -146,18 +146,12 @@ func (a *averaged) single(ctx context.Context, eng *engine.Engine, _ string,
 
 // The suffixes of the tensors of an average.
 const (
-	tensorStored = ".support" // [p, Dim], float32
+	tensorStored = ".support" // [p, Dim]
 	tensorNear   = ".near"    // [1]
 )
 
 func (a *averaged) encode(f *model.File, method string) any {
-	narrow := make([]float32, 0, a.support.Rows*a.support.Cols)
-	for i := range a.support.Rows {
-		for _, v := range a.support.Row(i) {
-			narrow = append(narrow, float32(v))
-		}
-	}
-	f.SetFloat32s(method+tensorStored, narrow, a.support.Rows, a.support.Cols)
+	SetMatrix(f, method+tensorStored, a.support)
 	f.SetInt64s(method+tensorNear, []int64{int64(a.near)})
 	return a.form.encode(f, method)
 }

@@ -15,8 +15,7 @@ import (
 // Table holds training rows and their coordinates.
 type Table struct {
 	Kernel kernel.Kernel // its feature space is where neighbors are searched; its bandwidth is a number
-	// the training rows, without their values if they are rows of a Gram matrix, or some of them,
-	// which the map then takes for new ones
+	// the training rows, without values if they are rows of a Gram matrix; if some, none is recalled
 	Support points.Points
 	// Coordinates are n x Dim; their inner products are the learned kernel matrix. They have no
 	// data if the extension computes them.
@@ -194,9 +193,8 @@ func (t *table) encode(f *model.File, method string) any {
 // *fault.DataError.
 func ReadTable(method string, f *model.File, about MapHeader) (Table, error) {
 	t, err := ReadSome(method, f, about)
-	if err == nil && t.Coordinates.Rows != t.Support.Len() {
-		err = fault.Data("", "tensor %s has %d rows: want %d, one for each training row",
-			method+tensorCoordinates, t.Coordinates.Rows, t.Support.Len())
+	if err == nil {
+		_, err = f.Float64s(method+tensorCoordinates, t.Support.Len(), -1)
 	}
 	return t, err
 }

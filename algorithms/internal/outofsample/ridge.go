@@ -364,12 +364,9 @@ func ReadRidge(method string, f *model.File) (*fitted.Map, error) {
 			r.Rows = append(r.Rows, i)
 		}
 	}
-	if len(r.Rows) == 0 {
-		return nil, fault.Data("", "tensor %s is empty: want at least one landmark", method+tensorRows)
-	}
-	if stored := t.Support.Len(); stored != count && stored != len(r.Rows) {
-		return nil, fault.Data("", "%d points: want the %d training rows, or the %d landmarks", stored, count,
-			len(r.Rows))
+	if stored := t.Support.Len(); len(r.Rows) == 0 || stored != count && stored != len(r.Rows) {
+		return nil, fault.Data("", "%d points: want the %d training rows, or the landmarks, %d in tensor %s and "+
+			"at least one", stored, count, len(r.Rows), method+tensorRows)
 	}
 	if r.Weights, err = fitted.ReadMatrix(f, method+tensorWeights, len(r.Rows), t.Dim); err != nil {
 		return nil, err
