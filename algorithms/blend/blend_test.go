@@ -348,8 +348,8 @@ func TestReports(t *testing.T) {
 }
 
 // TestLarge: a model of a large table has no rows but those that members evaluate. It recognizes
-// training rows among others, in batches of any size, also when it was read from its file, and gives
-// them the coordinates of one with all rows; new rows have the same too.
+// training rows among others, in batches of any size, also when it was read from its file. Their
+// coordinates, and those of new rows, are those of a model with all rows.
 func TestLarge(t *testing.T) {
 	defer func(size int64) { storedBytes = size }(storedBytes)
 	p := param.Default[Params]()

@@ -226,8 +226,8 @@ func (b *builder) table() (fitted.Table, *extension, error) {
 		}
 	}
 	slices.Sort(rows)
-	some := x.Select(slices.Compact(rows))
-	return fitted.Table{Kernel: kernel.Linear(), Support: some, Dim: d}, extend(b.stages, points.Digests(x)), nil
+	t := fitted.Table{Kernel: kernel.Linear(), Support: x.Select(slices.Compact(rows)), Dim: d}
+	return t, extend(b.stages, points.Digests(x)), nil
 }
 
 // coordinates returns those of the training rows.
