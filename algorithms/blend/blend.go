@@ -29,12 +29,15 @@
 // # New points
 //
 // Each method embeds them as it does alone. A point that equals a training point has the
-// coordinates of that point, and the mean if it equals several.
+// coordinates of that point, and the mean if it equals several. A model of a large table has only
+// the training points that its members evaluate. By digests of the others it knows which of the
+// points that it embeds are training points, and these have the coordinates that npkl has learned.
 package blend
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -160,29 +163,44 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err := b.assemble(); err != nil {
 		return nil, err
 	}
-	y, err := b.coordinates()
+	table, e, err := b.table()
 	if err != nil {
 		return nil, err
 	}
-	table := fitted.NewTable(kernel.Linear(), f.X, y)
-	return &Model{fitted.New(fitted.Extended(Method, table, &extension{b.stages}), p, f.Status(b.status())),
-		b.stages}, nil
+	return &Model{fitted.New(fitted.Extended(Method, table, e), p, f.Status(b.status())), b.stages}, nil
 }
 
 // extension embeds points by all stages.
 type extension struct {
-	stages []stage
+	stages  []stage
+	digests []int64       // of the training points if the table has no coordinates of them, else nil
+	known   map[int64]int // the first training point with a digest
+}
+
+// extend returns the extension of the stages.
+func extend(stages []stage, digests []int64) *extension {
+	e := &extension{stages, digests, make(map[int64]int, len(digests))}
+	for i, digest := range slices.Backward(digests) {
+		e.known[digest] = i
+	}
+	return e
 }
 
 // Begin returns a function that writes the coordinates of a block of points.
 func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block, error) {
 	return func(x points.Points, to blas.Matrix) error {
 		first := 0
-		inputs := []points.Points{x}
+		inputs, digests := []points.Points{x}, points.Digests(x)
 		for _, s := range e.stages {
 			y, err := s.Embed(ctx, eng, inputs[s.from])
 			if err != nil {
 				return err
+			}
+			own := s.coordinates()
+			for i, digest := range digests {
+				if at, is := e.known[digest]; is && own.Rows > 0 {
+					copy(y.Row(i), own.Row(at))
+				}
 			}
 			inputs = append(inputs, kernel.Rows(y))
 			first += s.write(y, to, first)
@@ -206,6 +224,9 @@ func (s stage) write(y, to blas.Matrix, first int) int {
 	return y.Cols
 }
 
+// coordinates returns those of the training points of a table, and no data for another stage.
+func (s stage) coordinates() blas.Matrix { return s.Model.(fitted.Member).Parent().Coordinates() }
+
 // columns returns the number of columns of the members.
 func columns(stages []stage) (n int) {
 	for _, s := range stages {
@@ -224,6 +245,10 @@ type Model struct {
 }
 
 var _ algorithms.Linker = (*Model)(nil)
+
+// Digested reports whether the model has digests of the training points, so that its formula takes
+// them for new points.
+func (m *Model) Digested() bool { return m.Extension().(*extension).digests != nil }
 
 // Links returns the links that the model was fitted on.
 func (m *Model) Links() *links.Set {

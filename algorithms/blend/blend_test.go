@@ -3,6 +3,7 @@ package blend
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -343,5 +344,64 @@ func TestReports(t *testing.T) {
 	group.Wait()
 	if order != 50 || after != 0 {
 		t.Errorf("%d reports, %d after the cancel: want 50 and none", order, after)
+	}
+}
+
+// TestLarge: a model of a large table has no rows but those that members evaluate. It recognizes
+// training rows among others, in batches of any size, also when it was read from its file. Their
+// coordinates, and those of new rows, are those of a model with all rows.
+func TestLarge(t *testing.T) {
+	defer func(size int64) { storedBytes = size }(storedBytes)
+	p := param.Default[Params]()
+	x, labels, _ := enginetest.Blobs(t, 2100, 4, 30, 3)
+	copy(x.Row(9), x.Row(4))
+	set := enginetest.Drawn(t, labels, 60, 60, 4)
+	whole := fittest.Fit[*Model](t, blender(p), x, set)
+	storedBytes = 0
+	m := fittest.Fit[*Model](t, blender(p), x, set)
+	if whole.Digested() || !m.Digested() || m.Stored().Len() >= x.N {
+		t.Fatalf("digests %v and %v, %d rows", whole.Digested(), m.Digested(), m.Stored().Len())
+	}
+	fresh, _, _ := enginetest.Blobs(t, 50, 4, 5, 9)
+	mixed := &points.Dense{N: x.N + fresh.N, D: x.D, Data: slices.Concat(x.Data, fresh.Data)}
+	want, order := embedded(t, whole, mixed), rand.New(rand.NewPCG(1, 2)).Perm(mixed.N)
+	order = slices.DeleteFunc(order, func(i int) bool { return i == 4 || i == 9 })
+	for _, from := range []*Model{m, enginetest.Reread(t, m, Decode)} {
+		for _, batch := range []int{1, 7, len(order)} {
+			for rows := range slices.Chunk(order[:max(batch, 140)], batch) {
+				y := embedded(t, from, mixed.Select(rows))
+				for k, i := range rows {
+					for j, v := range y.Row(k) {
+						if w := want.At(i, j); math.Abs(v-w) > 1e-9*(1+math.Abs(w)) {
+							t.Fatalf("batches of %d: coordinate (%d, %d) is %g: want %g", batch, i, j, v, w)
+						}
+					}
+				}
+			}
+		}
+		if y := embedded(t, from, x.Select([]int{4, 9})); !slices.Equal(y.Row(0), y.Row(1)) {
+			t.Error("equal rows differ")
+		}
+	}
+	for _, from := range []*Model{m, enginetest.Reread(t, m, Decode)} {
+		if from.Links().Len() != 120 {
+			t.Errorf("%d links: want 120", from.Links().Len())
+		}
+	}
+	for name, spoil := range map[string]func(f *model.File){
+		"no digests":      func(f *model.File) { delete(f.Tensors, "blend.digests") },
+		"a digest less":   func(f *model.File) { f.SetInt64s("blend.digests", make([]int64, x.N-1)) },
+		"no coordinates":  func(f *model.File) { delete(f.Tensors, "blend.2.npkl.places") },
+		"other landmarks": func(f *model.File) { f.SetInt64s("blend.2.npkl.ridge.rows", make([]int64, 3)) },
+		"a wrong row":     func(f *model.File) { f.Tensors["blend.1.points.rows"].I64[0] = int64(x.N) },
+	} {
+		f := &model.File{}
+		if err := m.Encode(f); err != nil {
+			t.Fatal(err)
+		}
+		spoil(f)
+		if _, err := Decode(f); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
 	}
 }

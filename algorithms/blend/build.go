@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -201,6 +202,34 @@ func (b *builder) assemble() error {
 	return nil
 }
 
+// storedBytes is the size of the training points and their coordinates up to which a model stores
+// them, so that it learns more links without their table.
+var storedBytes int64 = 16 << 20
+
+// table returns the table of the training points, or of those that stages evaluate, and the
+// extension. It changes the stages.
+func (b *builder) table() (fitted.Table, *extension, error) {
+	x, d := b.fit.X, columns(b.stages)
+	_, gram := x.(*points.Gram)
+	if gram || points.Bytes(x)+8*int64(x.Len())*int64(d) <= storedBytes {
+		y, err := b.coordinates()
+		return fitted.NewTable(kernel.Linear(), x, y), extend(b.stages, nil), err
+	}
+	ix, rows := points.NewIndex(x), []int(nil)
+	for _, s := range b.stages {
+		m := s.Model.(fitted.Member).Parent()
+		outofsample.Lighten(m, x)
+		if some := m.Stored(); some != nil && s.from == 0 {
+			for i := range some.Len() {
+				rows = append(rows, ix.Find(some, i))
+			}
+		}
+	}
+	slices.Sort(rows)
+	t := fitted.Table{Kernel: kernel.Linear(), Support: x.Select(slices.Compact(rows)), Dim: d}
+	return t, extend(b.stages, points.Digests(x)), nil
+}
+
 // coordinates returns those of the training rows.
 func (b *builder) coordinates() (blas.Matrix, error) {
 	n, d := b.fit.X.Len(), columns(b.stages)
@@ -291,8 +320,15 @@ type stub struct {
 	Scale  float64      `json:"scale,omitempty"` // see stage
 }
 
-// Encode stores nothing but the table: a model stores its stages itself.
-func (*extension) Encode(_ *model.File, _ string, table fitted.MapHeader) any { return table }
+const tensorDigests = ".digests" // suffix of the tensor of the training points' digests
+
+// Encode stores nothing but the table and digests: a model stores its stages itself.
+func (e *extension) Encode(f *model.File, method string, table fitted.MapHeader) any {
+	if e.digests != nil {
+		f.SetInt64s(method+tensorDigests, e.digests)
+	}
+	return table
+}
 
 // Encode stores the model in f.
 func (m *Model) Encode(f *model.File) error {
@@ -319,7 +355,14 @@ func Decode(f *model.File) (*Model, error) {
 	var head about
 	var table fitted.MapHeader
 	r, err := fitted.Decode[Params](Method, f, func(method string, f *model.File) (*fitted.Map, error) {
-		t, err := fitted.ReadTable(method, f, table)
+		read, digests := fitted.ReadTable, []int64(nil)
+		if f.Has(method + tensorDigests) {
+			read = fitted.ReadSome
+		}
+		t, err := read(method, f, table)
+		if err == nil && t.Dim == 0 {
+			digests, err = f.Int64s(method+tensorDigests, -1)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -331,13 +374,18 @@ func Decode(f *model.File) (*Model, error) {
 			if err != nil {
 				return nil, fmt.Errorf("stage %d: %w", k, err)
 			}
+			if n := s.coordinates().Rows; n > 0 && n != max(len(digests), t.Coordinates.Rows) {
+				return nil, fault.Data("", "stage %d has %d training points: want as many as the blend", k, n)
+			}
 			stages = append(stages, s)
 		}
-		if d := columns(stages); d != t.Dim {
+		d := columns(stages)
+		if d == 0 || d != t.Dim && digests == nil {
 			return nil, fitted.InHeader(fault.Data("",
 				"the members have %d dimensions: want %d, those of the coordinates", d, t.Dim))
 		}
-		return fitted.Extended(method, t, &extension{stages}), nil
+		t.Dim = d
+		return fitted.Extended(method, t, extend(stages, digests)), nil
 	}, &head, &table)
 	if err != nil {
 		return nil, err

@@ -150,6 +150,7 @@ func Encode(f *Fitted) (*model.File, error) {
 			return nil, err
 		}
 	}
+	file.Shrink()
 	file.List()
 	return file, nil
 }

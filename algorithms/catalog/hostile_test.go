@@ -158,7 +158,7 @@ func damages(t model.Tensor) []damage {
 	reshaped := func(shape ...int) model.Tensor { t := t; t.Shape = shape; return t }
 	list := []damage{
 		{"left out", model.Tensor{}, true},
-		{"as floats of 32 bits", model.Tensor{Shape: t.Shape, F32: make([]float32, n)}, true},
+		{"as floats of 32 bits", model.Tensor{Shape: t.Shape, F32: make([]float32, n)}, t.F64 == nil},
 		{"with one dimension more", reshaped(slices.Concat(t.Shape, []int{1})...), true},
 		{"empty", resized(t, slices.Concat([]int{0}, t.Shape[1:])...), false},
 		{"a row shorter", resized(t, slices.Concat([]int{max(0, t.Shape[0]-1)}, t.Shape[1:])...), false},

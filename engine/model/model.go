@@ -194,12 +194,11 @@ func (f *File) Has(name string) bool {
 	return ok
 }
 
-// Float64s returns the values of the F64 tensor name, shared with f, or, in a file of single
-// precision, a widened copy of an F32 tensor. It must have the given shape, in which -1 allows any
-// size; without a shape it must be a vector. A tensor that is missing, of another type or of
-// another shape is a *fault.DataError.
+// Float64s returns the values of the F64 tensor name, shared with f, or a widened copy of an F32
+// tensor. It must have the given shape, in which -1 allows any size; without a shape it must be a
+// vector. A tensor that is missing, of another type or of another shape is a *fault.DataError.
 func (f *File) Float64s(name string, shape ...int) ([]float64, error) {
-	if f.Header.Precision == Single && f.Tensors[name].F32 != nil {
+	if f.Tensors[name].F32 != nil {
 		narrow, err := f.Float32s(name, shape...)
 		if err != nil {
 			return nil, err
@@ -338,4 +337,19 @@ func (f *File) Narrowed() (*File, error) {
 		out.Tensors[name] = t
 	}
 	return out, nil
+}
+
+// shrunk is the number of values from which [File.Shrink] looks at a tensor.
+const shrunk = 1 << 12
+
+// Shrink makes F32 tensors of large F64 ones whose values all are numbers of single precision, such
+// as pixels and embeddings. It changes no value, and no file with one beyond single precision.
+func (f *File) Shrink() {
+	narrow, err := f.Narrowed()
+	for name, t := range f.Tensors {
+		if err == nil && len(t.F64) >= shrunk && slices.EqualFunc(t.F64, narrow.Tensors[name].F32,
+			func(v float64, n float32) bool { return v == float64(n) }) {
+			f.Tensors[name] = narrow.Tensors[name]
+		}
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -516,12 +517,43 @@ func TestNarrowed(t *testing.T) {
 		t.Errorf("another shape: %v", err)
 	}
 	back.Header.Precision = ""
-	if _, err := back.Float64s("values", -1, -1); !fault.IsInput(err) {
-		t.Errorf("single precision in a file of double precision: %v", err)
+	if again, err := back.Float64s("values", -1, -1); err != nil || !slices.Equal(again, got) {
+		t.Errorf("a tensor of single precision in a file of double precision: %v", err)
 	}
 	f.SetFloat64s("large", []float64{0, -1e39})
 	if _, err := f.Narrowed(); !fault.IsInput(err) {
 		t.Errorf("a number beyond float32: %v", err)
+	}
+}
+
+// TestShrink: a large tensor of numbers of single precision takes half the bytes, and has the same
+// bits when it is read; one with a single other number stays as it is.
+func TestShrink(t *testing.T) {
+	f, short := minimal(), make([]float64, shrunk)
+	for i := range short {
+		short[i] = float64(float32(i) / 7)
+	}
+	short[1], short[2], short[3] = math.Copysign(0, -1), math.MaxFloat32, math.SmallestNonzeroFloat32
+	for k, other := range []float64{1. / 3, math.NaN()} {
+		long := slices.Clone(short)
+		long[7] = other
+		f.SetFloat64s(fmt.Sprint(k), long)
+	}
+	f.SetFloat64s("short", short, shrunk/8, 8)
+	f.Shrink()
+	for k := range 2 {
+		if f.Tensors[fmt.Sprint(k)].F64 == nil {
+			t.Errorf("tensor %d has become single precision", k)
+		}
+	}
+	if f.Tensors["short"].F32 == nil {
+		t.Error("the tensor of short numbers takes 8 bytes a number")
+	}
+	got, err := f.Float64s("short", -1, 8)
+	if err != nil || !slices.EqualFunc(got, short, func(a, b float64) bool {
+		return math.Float64bits(a) == math.Float64bits(b)
+	}) {
+		t.Errorf("short numbers have changed (%v)", err)
 	}
 }
 

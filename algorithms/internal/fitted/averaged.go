@@ -146,18 +146,12 @@ func (a *averaged) single(ctx context.Context, eng *engine.Engine, _ string,
 
 // The suffixes of the tensors of an average.
 const (
-	tensorStored = ".support" // [p, Dim], float32
+	tensorStored = ".support" // [p, Dim]
 	tensorNear   = ".near"    // [1]
 )
 
 func (a *averaged) encode(f *model.File, method string) any {
-	narrow := make([]float32, 0, a.support.Rows*a.support.Cols)
-	for i := range a.support.Rows {
-		for _, v := range a.support.Row(i) {
-			narrow = append(narrow, float32(v))
-		}
-	}
-	f.SetFloat32s(method+tensorStored, narrow, a.support.Rows, a.support.Cols)
+	SetMatrix(f, method+tensorStored, a.support)
 	f.SetInt64s(method+tensorNear, []int64{int64(a.near)})
 	return a.form.encode(f, method)
 }
@@ -168,7 +162,7 @@ func ReadAveraged(method string, f *model.File) (*Map, error) {
 	if err != nil || !f.Has(method+tensorStored) {
 		return m, err
 	}
-	data, err := f.Float32s(method+tensorStored, -1, m.Dim())
+	data, err := ReadFinite(f, method+tensorStored, -1, m.Dim())
 	if err != nil {
 		return nil, err
 	}
@@ -180,14 +174,7 @@ func ReadAveraged(method string, f *model.File) (*Map, error) {
 		return nil, fault.Data("", "tensors %s and %s: want rows, and one number above 0",
 			method+tensorStored, method+tensorNear)
 	}
-	support := blas.NewMatrix(len(data)/m.Dim(), m.Dim())
-	for i, v := range data {
-		support.Data[i] = float64(v)
-	}
-	if i := points.FirstNotFinite(support.Data); i >= 0 {
-		return nil, fault.Data("", "tensor %s: element %d is %v: want a finite number", method+tensorStored,
-			i, support.Data[i])
-	}
+	support := blas.MatrixOf(len(data)/m.Dim(), m.Dim(), data)
 	return Averaged(m, support, min(near[0], support.Rows)), nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Validate returns a *fault.ParamError for the first invalid value of the parameters of a method.
@@ -366,13 +367,28 @@ func Decoder[M algorithms.Model](decode func(*model.File) (M,
 }
 
 // StoreMembers adds the tensors of the members' files to that of the named method. Tensors that
-// equal its own of the same name, such as training points, are stored once.
+// equal its own of the same name, such as training points, are stored once, and so are vectors that
+// are some of its own.
 func StoreMembers(f *model.File, method string, files []model.File) {
+	own, ix := f.Tensors[tensorDense], (*points.Index)(nil)
+	if own.F64 != nil {
+		ix = points.NewIndex(&points.Dense{N: own.Shape[0], D: own.Shape[1], Data: own.F64})
+	}
 	for k := range files {
 		for name, t := range files[k].Tensors {
-			if shared, is := f.Tensors[name]; !is || !reflect.DeepEqual(shared, t) {
-				f.Tensors[prefix(method, k)+name] = t
+			if shared, is := f.Tensors[name]; is && reflect.DeepEqual(shared, t) {
+				continue
 			}
+			if name == tensorDense && ix != nil {
+				x, rows := &points.Dense{N: t.Shape[0], D: t.Shape[1], Data: t.F64}, []int64(nil)
+				for i := range x.N {
+					rows = append(rows, int64(ix.Find(x, i)))
+				}
+				if !slices.Contains(rows, -1) {
+					name, t = tensorShared, model.Tensor{Shape: []int{x.N}, I64: rows}
+				}
+			}
+			f.Tensors[prefix(method, k)+name] = t
 		}
 	}
 }

@@ -22,6 +22,8 @@ const (
 	tensorLetters   = "points.letters"   // [letters]: letters of sequences
 	tensorReference = "points.reference" // [p]: columns of a Gram matrix
 	tensorDiagonal  = "points.diagonal"  // [p]: diagonal of the Gram matrix at these columns
+	// [p]: the numbers of a member's points among the dense vectors of the file that it is in
+	tensorShared = "points.rows"
 )
 
 // StorePoints stores x in f.
@@ -78,7 +80,12 @@ func ReadPoints(f *model.File, dim int, alphabet string) (points.Points, error) 
 		if err != nil {
 			return nil, err
 		}
-		return points.NewDense(shape[0], dim, data)
+		x, err := points.NewDense(shape[0], dim, data)
+		if err != nil || !f.Has(tensorShared) {
+			return x, err
+		}
+		rows, err := ReadIndices(f, tensorShared, shape[0])
+		return x.Select(rows), err
 	case f.Has(tensorLetters):
 		return decodeSequences(f, alphabet)
 	case f.Has(tensorStart):

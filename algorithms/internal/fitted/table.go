@@ -14,8 +14,9 @@ import (
 
 // Table holds training rows and their coordinates.
 type Table struct {
-	Kernel  kernel.Kernel // its feature space is where neighbors are searched; its bandwidth is a number
-	Support points.Points // the training rows, without their values if they are rows of a Gram matrix
+	Kernel kernel.Kernel // its feature space is where neighbors are searched; its bandwidth is a number
+	// the training rows, without values if they are rows of a Gram matrix; if some, none is recalled
+	Support points.Points
 	// Coordinates are n x Dim; their inner products are the learned kernel matrix. They have no
 	// data if the extension computes them.
 	Coordinates blas.Matrix
@@ -27,6 +28,9 @@ type Table struct {
 func NewTable(k kernel.Kernel, x points.Points, coordinates blas.Matrix) Table {
 	return Table{k, StripPoints(x), coordinates, coordinates.Cols}
 }
+
+// Means returns the coordinates with the mean of equal training rows in that of the first of them.
+func (t Table) Means() blas.Matrix { return newKnown(t.Support, t.Coordinates).means }
 
 // Extension computes the coordinates of points: training rows and new ones.
 type Extension interface {
@@ -131,7 +135,7 @@ func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 // others.
 func (t *table) recall(ctx context.Context, eng *engine.Engine, x points.Points,
 	y blas.Matrix) (fresh []int, err error) {
-	first, stored := make([]int, x.Len()), t.coordinates.Data != nil
+	first, stored := make([]int, x.Len()), t.coordinates.Rows == t.support.Len()
 	err = eng.Each(ctx, x.Len(), 256, func(i int) {
 		if first[i] = -1; stored {
 			first[i] = t.known().index.Find(x, i)
@@ -188,18 +192,26 @@ func (t *table) encode(f *model.File, method string) any {
 // ReadTable reads a table; about holds its members of the header. An unusable tensor or kernel is a
 // *fault.DataError.
 func ReadTable(method string, f *model.File, about MapHeader) (Table, error) {
-	k, support, err := ReadSupport(f, about)
-	if err != nil {
-		return Table{}, err
+	t, err := ReadSome(method, f, about)
+	if err == nil {
+		_, err = f.Float64s(method+tensorCoordinates, t.Support.Len(), -1)
 	}
-	count := support.Len()
-	data, err := ReadFinite(f, method+tensorCoordinates, count, -1)
+	return t, err
+}
+
+// ReadSome is [ReadTable] for tables that may lack some of the training rows, or all coordinates.
+func ReadSome(method string, f *model.File, about MapHeader) (Table, error) {
+	k, support, err := ReadSupport(f, about)
+	if err != nil || !f.Has(method+tensorCoordinates) {
+		return Table{Kernel: k, Support: support}, err
+	}
+	data, err := ReadFinite(f, method+tensorCoordinates, -1, -1)
 	if err != nil {
 		return Table{}, err
 	}
 	if len(data) == 0 {
 		return Table{}, EmptyTensor(method + tensorCoordinates)
 	}
-	dim := len(data) / count
-	return Table{k, support, blas.MatrixOf(count, dim, data), dim}, nil
+	shape := f.Tensors[method+tensorCoordinates].Shape
+	return Table{k, support, blas.MatrixOf(shape[0], shape[1], data), shape[1]}, nil
 }

@@ -279,8 +279,23 @@ type ridgeExtension struct {
 }
 
 func extended(method string, t fitted.Table, r regression) *fitted.Map {
-	e := &ridgeExtension{t, r, fitted.SelectPoints(t.Support, r.Rows)}
+	e := &ridgeExtension{t, r, t.Support}
+	if t.Support.Len() == t.Coordinates.Rows {
+		e.landmarks = fitted.SelectPoints(t.Support, r.Rows)
+	}
 	return fitted.Extended(method, t, e)
+}
+
+// Lighten drops the points of a map of [NewRidge] but the landmarks. The map then takes all points
+// for new ones; its coordinates are those of the training rows x, the mean where rows are equal.
+// Other maps stay as they are. It is for fits, before others see the map.
+func Lighten(m *fitted.Map, x points.Points) {
+	if e, is := m.Extension().(*ridgeExtension); is {
+		t := e.Table
+		t.Coordinates = fitted.Table{Support: x, Coordinates: t.Coordinates}.Means()
+		t.Support = e.landmarks
+		*m = *extended(m.Method(), t, e.regression)
+	}
 }
 
 // Begin returns what writes the coordinates of points.
@@ -331,7 +346,7 @@ func ReadRidge(method string, f *model.File) (*fitted.Map, error) {
 	if err := fitted.ReadExtra(f, method, &head); err != nil || head.Ridge == nil {
 		return nil, err
 	}
-	t, err := fitted.ReadTable(method, f, head.Ridge.MapHeader)
+	t, err := fitted.ReadSome(method, f, head.Ridge.MapHeader)
 	if err != nil {
 		return nil, err
 	}
@@ -349,8 +364,9 @@ func ReadRidge(method string, f *model.File) (*fitted.Map, error) {
 			r.Rows = append(r.Rows, i)
 		}
 	}
-	if len(r.Rows) == 0 {
-		return nil, fault.Data("", "tensor %s is empty: want at least one landmark", method+tensorRows)
+	if stored := t.Support.Len(); len(r.Rows) == 0 || stored != count && stored != len(r.Rows) {
+		return nil, fault.Data("", "%d points: want the %d training rows, or the landmarks, %d in tensor %s and "+
+			"at least one", stored, count, len(r.Rows), method+tensorRows)
 	}
 	if r.Weights, err = fitted.ReadMatrix(f, method+tensorWeights, len(r.Rows), t.Dim); err != nil {
 		return nil, err

@@ -247,6 +247,9 @@ func (e *exportCommand) run(ctx context.Context, m *metric.Metric, args []string
 		e.Warnf("the graph takes and gives single precision, and computes in double: single precision " +
 			"could lose more than 1e-5 of the coordinates")
 	}
+	if d, is := m.Record().Model.(interface{ Digested() bool }); is && d.Digested() {
+		e.Warnf("%s takes the rows of the fit for new ones, of which this large model has only digests", e.out)
+	}
 	if err := e.WriteText(e.out, content.String()); err != nil {
 		return err
 	}
