@@ -10,11 +10,11 @@ import (
 func TestLuPoseColumn(t *testing.T) {
 	r := handmade(t, luFigure6(), "", func(trial int, row, column string) float64 {
 		v := 0.1 + 0.003*float64(trial)
-		if column == "drawn: similar, of all at 12" {
+		if column == "drawn: similar, of others at 28" {
 			switch row {
-			case luITML, luDiffusion:
+			case luThin, luDiffusion:
 				v += 0.1215
-			case "gml, round 5":
+			case "gml, round 5, gamma 100, p1":
 				v += 0.2
 			}
 		}
@@ -26,7 +26,7 @@ func TestLuPoseColumn(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	for k, c := range list {
-		if !strings.HasSuffix(c.What, "of all at 12") || c.Verdict != want[k] {
+		if !strings.HasSuffix(c.What, "of others at 28") || c.Verdict != want[k] {
 			t.Errorf("%+v: want %s", c, want[k])
 		}
 	}
@@ -39,7 +39,7 @@ func TestLuPoseColumn(t *testing.T) {
 // threshold, or never; what the text says follows from the rows.
 func TestLuFaces(t *testing.T) {
 	d := &Drawing{Figure: luFigure5()}
-	for system := range luRounds + 2 {
+	for system := range luRounds + 3 {
 		d.Rows = append(d.Rows, []float64{float64(system), 0.3, 0.4, 0.5, 0.8 + 0.04*float64(system)})
 	}
 	d.Rows[luRounds+1] = []float64{float64(luRounds + 1), 0.2, 0.3, 0.4, 0.7}
