@@ -61,12 +61,12 @@ const (
 	luFirm      = "gml, firm"
 	luTriples   = "gml, firm, triples"
 	luFew       = ", 4 neighbors, gamma 100, p1" // the end of names of systems with another set-up
-	luNear100   = ", gamma 100, p1"
-	luThin      = "ITML, width 1/8" + luNear100
+	luTight     = ", gamma 100, p1"              // the same with 10 neighbors
+	luThin      = "ITML, width 1/8" + luTight
 )
 
-// luOthers is the rule that is compared with the print. luNormalized is that of the normalized kernel,
-// and luRetrieved the largest of its cutoffs.
+// luOthers is the rule that is compared with the print. luNormalized is that of the normalized
+// kernel, and luRetrieved the largest of its cutoffs.
 const (
 	luOthers     = "similar, of others"
 	luNormalized = "similar, of others, normalized"
@@ -148,7 +148,7 @@ func luFigure6() Table {
 	for _, system := range []string{luITML, luDiffusion, "gml, round 1", t.Own} {
 		t.Variants = append(t.Variants, system+luFew)
 	}
-	t.Variants = append(t.Variants, luThin, "gml, round 1"+luNear100, t.Own+luNear100)
+	t.Variants = append(t.Variants, luThin, "gml, round 1"+luTight, t.Own+luTight)
 	for _, name := range append([]string{"Euclidean", luITML, luDiffusion}, t.Variants...) {
 		t.Rows = append(t.Rows, Row{name, Unprinted(len(t.Columns))})
 	}
@@ -165,8 +165,8 @@ func luPosePrinted(row string) printed.Key {
 		Condition: "10 similarity constraints; number of images retrieved not stated"}
 }
 
-// luPoseColumn returns the column of the chosen rule where ITML and diffusion are nearest to their
-// printed values.
+// luPoseColumn returns the column of the rule that is compared where ITML and diffusion are nearest
+// to their printed values.
 func luPoseColumn(r *Result) int {
 	numbers := r.Table.numbers
 	if numbers == nil {
@@ -193,7 +193,7 @@ func luPoseColumn(r *Result) int {
 // luPoseCompared compares the three recalls that the paper prints with ours.
 func luPoseCompared(r *Result) []Comparison {
 	c, j := comparisons{numbers: r.Table.numbers, why: r.Table.Why}, luPoseColumn(r)
-	for _, row := range []string{r.Table.Own + luNear100, luThin, luDiffusion} {
+	for _, row := range []string{r.Table.Own + luTight, luThin, luDiffusion} {
 		c.add(row+", "+r.Table.Columns[j], luPosePrinted(row), r.Ours[r.Table.row(row)][j])
 	}
 	return c.list
@@ -203,7 +203,7 @@ func luPoseCompared(r *Result) []Comparison {
 func luPoseClaims(r *Result) []Claim {
 	j, rivals := luPoseColumn(r), []string{luITML, luDiffusion}
 	at := r.against("gml retrieves similar poses far better than ITML and diffusion (at the cutoff that is "+
-		"compared)", r.Table.Own+luNear100, []string{luThin, luDiffusion},
+		"compared)", r.Table.Own+luTight, []string{luThin, luDiffusion},
 		func(column string) bool { return column == r.Table.Columns[j] }, duel.better)
 	at.Detail = r.Table.Columns[j] + ": " + at.Detail
 	claims := []Claim{at}
