@@ -55,8 +55,9 @@ func tried() []reason {
 			"and 0.931): neither rises like the print. All pairs of 100 labeled landmarks: 0.738, 0.832, " +
 			"0.899 and 0.919, with a cost of 100 0.772, 0.850, 0.907 and 0.921 (three or four draws). " +
 			"Draws differ because the class with most labels gets most points, of the input 88 % where " +
-			"it has 128 of 500 labels. As many labels of each class: 0.81, 0.90, 0.86 and 0.91, but the input then has 0.55 and 0.62. With labeled points counted, too, 0.90 and 0.91 at 15 " +
-			"and 20 %, but the input then wants 40 instead of 25, with which kbeta has 0.43 and 0.82."},
+			"it has 128 of 500 labels. As many labels of each class: 0.81, 0.90, 0.86 and 0.91, but the input " +
+			"then has 0.55 and 0.62. With labeled points counted, too, 0.90 and 0.91 at 15 and 20 %, but the " +
+			"input then wants 40 instead of 25, with which kbeta has 0.43 and 0.82."},
 		{"yeung-4", "ahead of RCA", "eps of RCA of 0.01: 0.26 and 0.30 on MNIST instead of 0.459 and 0.840. " +
 			"kbeta with ten directions: 0.934 at 5 %."},
 		{"yeung-fig2", "both forms", "Ten other draws: both are ahead in two, J is 7.76 and, with 40 " +
