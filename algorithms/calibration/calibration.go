@@ -201,15 +201,10 @@ func (c *Calibration) OfFound(threshold float64, distances []float64, all float6
 		f.Probabilities = append(f.Probabilities, c.Probability(d))
 	}
 	count := float64(len(distances))
-	if most := c.Share() * f.Recall.High * all; !c.near && most < count {
-		f.limit(most / count)
-		if f.Doubt == "" {
-			f.Doubt = fmt.Sprintf(
-				"if a share of %.2g of all pairs matches, at most %.0f matching pairs are as "+
-					"near, but there are %d pairs: at most %.3g of them match", c.Share(), most,
-				len(distances),
-				most/count)
-		}
+	most := c.Share() * f.Recall.High * all
+	if !c.near && most < count && f.limit(most/count) && f.Doubt == "" {
+		f.Doubt = fmt.Sprintf("if a share of %.2g of all pairs matches, at most %.0f matching pairs are as near, "+
+			"but there are %d pairs: at most %.3g of them match", c.Share(), most, len(distances), most/count)
 	}
 	return f
 }
@@ -241,9 +236,11 @@ func (c *Calibration) possible(threshold float64, distances []float64, all float
 	return &other, doubt
 }
 
-// limit lowers the precision, and the mean of the probabilities, to this share.
-func (f *Found) limit(most float64) {
+// limit lowers the precision, and the mean of the probabilities, to this share, and reports whether
+// one of them was above it by more than rounding; a bound of the precision usually is.
+func (f *Found) limit(most float64) bool {
 	p := &f.Precision
+	above := p.Value > most*(1+1e-9)
 	p.Value, p.Low, p.High = min(p.Value, most), min(p.Low, most), min(p.High, most)
 	mean := func(factor float64) (sum float64) {
 		for _, v := range f.Probabilities {
@@ -252,7 +249,7 @@ func (f *Found) limit(most float64) {
 		return sum / float64(len(f.Probabilities))
 	}
 	if len(f.Probabilities) == 0 || mean(1) <= most {
-		return
+		return above
 	}
 	low, high := 0.0, 1.0
 	for range 60 {
@@ -265,6 +262,7 @@ func (f *Found) limit(most float64) {
 	for k, v := range f.Probabilities {
 		f.Probabilities[k] = lowered(v, low)
 	}
+	return true
 }
 
 // lowered returns the probability whose odds are those of p times a factor.
