@@ -30,7 +30,7 @@ type Verdict struct {
 	// Gain is AUC - Raw. Of a method that was chosen among several by the same links it is what the
 	// choice gained on links that it was not made by.
 	Gain float64 `json:"gain"`
-	// The standard errors of AUC and of Gain.
+	// The standard errors of AUC and, as of a metric that learned nothing, of Gain.
 	Error     float64 `json:"error"`
 	GainError float64 `json:"gain_error"`
 	Found     Finding `json:"finding"`
@@ -138,10 +138,12 @@ func (v *Verdict) Details() []string {
 		line += fmt.Sprintf("; failed fits: %d", v.Failed)
 	}
 	out := []string{line}
-	if v.Candidates > 0 {
-		out = append(out, fmt.Sprintf(
-			"chosen among %d candidates by the same links: the gain is that of the "+
-				"choice on links that it was not made by", v.Candidates))
+	switch {
+	case v.Candidates > 0 && v.Found == Better:
+		out = append(out, fmt.Sprintf("chosen among %d candidates by the same links: the gain is that of the "+
+			"choice on links that it was not made by", v.Candidates))
+	case v.Candidates > 0:
+		out = append(out, fmt.Sprintf("of %d candidates none is clearly better by these links", v.Candidates))
 	}
 	if p := v.Partners; p != nil {
 		out = append(out, fmt.Sprintf(
