@@ -237,10 +237,11 @@ func (c *Calibration) possible(threshold float64, distances []float64, all float
 }
 
 // limit lowers the precision, and the mean of the probabilities, to this share, and reports whether
-// one of them was above it by more than rounding; a bound of the precision usually is.
+// one of them was above it by more than a sample of links may be; the upper bound usually is.
 func (f *Found) limit(most float64) bool {
 	p := &f.Precision
-	above := p.Value > most*(1+1e-9)
+	const little = 1.05
+	above := p.Low > most || p.Value > little*most
 	p.Value, p.Low, p.High = min(p.Value, most), min(p.Low, most), min(p.High, most)
 	mean := func(factor float64) (sum float64) {
 		for _, v := range f.Probabilities {
@@ -248,7 +249,11 @@ func (f *Found) limit(most float64) bool {
 		}
 		return sum / float64(len(f.Probabilities))
 	}
-	if len(f.Probabilities) == 0 || mean(1) <= most {
+	before := 0.0
+	if len(f.Probabilities) > 0 {
+		before = mean(1)
+	}
+	if before <= most {
 		return above
 	}
 	low, high := 0.0, 1.0
@@ -262,7 +267,7 @@ func (f *Found) limit(most float64) bool {
 	for k, v := range f.Probabilities {
 		f.Probabilities[k] = lowered(v, low)
 	}
-	return true
+	return above || before > little*most
 }
 
 // lowered returns the probability whose odds are those of p times a factor.
