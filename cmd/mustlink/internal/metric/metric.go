@@ -303,8 +303,12 @@ func WriteCalibration(w io.Writer, c *calibration.Summary) {
 	if c.Near {
 		of = "near pairs"
 	}
-	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches\n",
-		fault.Count(c.Must, "must-link"), fault.Count(c.Cannot, "cannot-link"), c.Share, of)
+	taken := ""
+	if !c.Near && c.Share == float64(c.Must)/float64(c.Must+c.Cannot) {
+		taken = ", as of these links; --share sets another"
+	}
+	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches%s\n",
+		fault.Count(c.Must, "must-link"), fault.Count(c.Cannot, "cannot-link"), c.Share, of, taken)
 	if c.Most != "" {
 		fmt.Fprintf(w, "by precision\t%s\n", c.Most)
 	}
