@@ -249,11 +249,8 @@ func (f *Found) limit(most float64) bool {
 		}
 		return sum / float64(len(f.Probabilities))
 	}
-	before := 0.0
-	if len(f.Probabilities) > 0 {
-		before = mean(1)
-	}
-	if before <= most {
+	before := mean(1)
+	if !(before > most) { // not a number without pairs
 		return above
 	}
 	low, high := 0.0, 1.0

@@ -129,8 +129,7 @@ func (v *Verdict) Details() []string {
 		return nil
 	}
 	line := fmt.Sprintf("judged on %s of %d new rows by %d of %d fits, each without one of %d parts of the "+
-		"linked rows",
-		v.links(), v.Rows, v.Fits, v.Parts, v.Parts)
+		"linked rows", v.links(), v.Rows, v.Fits, v.Parts, v.Parts)
 	if v.Fits+v.Failed < v.Parts {
 		line += fmt.Sprintf("; all %d fits would find smaller gains", v.Parts)
 	}
