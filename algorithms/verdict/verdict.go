@@ -240,7 +240,7 @@ func (a *assessment) reasons(v *Verdict) []string {
 			"may be wrong; check the links, add or drop features, try another kernel")
 	add(gap > overfit, "the fit learns its own links (AUC %.2f) better than what they have in common with "+
 		"others: more links, fewer features%s", inside, gml)
-	add(true, "some links may be mislabeled: look at the most suspicious ones")
+	add(true, "some links may be mislabeled: look at those that seem wrong")
 	add(!slices.Contains([]string{"blend", "adapt"}, a.learner.Method()) && v.Cannot > 0, "the method may not suit these points: let the fit "+
 		"choose it, or search")
 	add(scalesDiffer(a.x), "the features are on scales that may hide the ones that matter: prepare columns, or drop "+
