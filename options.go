@@ -50,7 +50,7 @@ type settings struct {
 	lesson     algorithms.Lesson
 	none       string // the name of a list that is given, but empty
 	holdsOut   bool
-	judges     *Links // nil: those of the fit
+	judgedBy   *Links // nil: those of the fit
 	folds      int    // of the verdict
 	keep       bool   // a metric that the verdict finds worse
 
@@ -218,7 +218,7 @@ func HoldOut(folds int) Option {
 // learn from these. If links are left out because metrics contradict them, every metric agrees with
 // the links that remain, and l has to have them all.
 func JudgedBy(l *Links) Option {
-	return Option{"JudgedBy", fit, func(s *settings) { s.judges = l }}
+	return Option{"JudgedBy", fit, func(s *settings) { s.judgedBy = l }}
 }
 
 // KeepWorse makes [Fit] keep a metric that the links of [HoldOut] find worse than the rows without

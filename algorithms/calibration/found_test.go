@@ -51,7 +51,8 @@ func TestOfFound(t *testing.T) {
 				if share == 0 && threshold > 0.3 && shape[0] != shape[1] && f.Doubt == "" {
 					t.Errorf("no doubt of a share of a half with %d pairs", count)
 				}
-				if f.Doubt != "" && f.Share == c.Share() && f.Precision.Value == c.At(threshold).Precision.Value &&
+				at := c.At(threshold).Precision.Value
+				if f.Doubt != "" && f.Share == c.Share() && f.Precision.Value == at &&
 					(count == 0 || f.Probabilities[0] == c.Probability(pairs[0])) {
 					t.Errorf("share %v, %d pairs: nothing is lowered, but %q", share, count, f.Doubt)
 				}
