@@ -149,6 +149,9 @@ func (s *settings) learn(ctx context.Context, eng *engine.Engine, of task, t *Ta
 // verdict assesses the method of a task on held-out links, if the settings ask for it.
 func (s *settings) verdict(ctx context.Context, eng *engine.Engine, of task, t *Table,
 	l *Links) (*Verdict, error) {
+	if s.judgedBy != nil {
+		l = s.judgedBy
+	}
 	switch {
 	case !s.holdsOut:
 		return nil, nil

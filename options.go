@@ -50,8 +50,9 @@ type settings struct {
 	lesson     algorithms.Lesson
 	none       string // the name of a list that is given, but empty
 	holdsOut   bool
-	folds      int  // of the verdict
-	keep       bool // a metric that the verdict finds worse
+	judgedBy   *Links // nil: those of the fit
+	folds      int    // of the verdict
+	keep       bool   // a metric that the verdict finds worse
 
 	restarts    int
 	constrained bool
@@ -211,6 +212,13 @@ func (s *settings) some(name string, count int) {
 // partners of must-links.
 func HoldOut(folds int) Option {
 	return Option{"HoldOut", fit, func(s *settings) { s.holdsOut, s.folds = true, folds }}
+}
+
+// JudgedBy makes [Fit] hold out links of l, between the same rows, for [HoldOut]: the further fits
+// learn from these. If links are left out because metrics contradict them, every metric agrees with
+// the links that remain, and l has to have them all.
+func JudgedBy(l *Links) Option {
+	return Option{"JudgedBy", fit, func(s *settings) { s.judgedBy = l }}
 }
 
 // KeepWorse makes [Fit] keep a metric that the links of [HoldOut] find worse than the rows without

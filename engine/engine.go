@@ -91,8 +91,7 @@ func (e *Engine) Share(parts int) (*Engine, error) {
 // WithCache returns an engine with another cache, nil for none, and the same backend, workers and
 // limit. Errors are those of [New].
 func (e *Engine) WithCache(c *Cache) (*Engine, error) {
-	return New(Options{Backend: e.backend, Workers: e.workers, MemoryLimit: e.limit, Held: e.held,
-		Cache: c})
+	return New(Options{Backend: e.backend, Workers: e.workers, MemoryLimit: e.limit, Held: e.held, Cache: c})
 }
 
 // Backend returns the linear algebra backend.

@@ -201,15 +201,10 @@ func (c *Calibration) OfFound(threshold float64, distances []float64, all float6
 		f.Probabilities = append(f.Probabilities, c.Probability(d))
 	}
 	count := float64(len(distances))
-	if most := c.Share() * f.Recall.High * all; !c.near && most < count {
-		f.limit(most / count)
-		if f.Doubt == "" {
-			f.Doubt = fmt.Sprintf(
-				"if a share of %.2g of all pairs matches, at most %.0f matching pairs are as "+
-					"near, but there are %d pairs: at most %.3g of them match", c.Share(), most,
-				len(distances),
-				most/count)
-		}
+	most := c.Share() * f.Recall.High * all
+	if !c.near && most < count && f.limit(most/count) && f.Doubt == "" {
+		f.Doubt = fmt.Sprintf("if a share of %.2g of all pairs matches, at most %.0f matching pairs are as near, "+
+			"but there are %d pairs: at most %.3g of them match", c.Share(), most, len(distances), most/count)
 	}
 	return f
 }
@@ -241,9 +236,12 @@ func (c *Calibration) possible(threshold float64, distances []float64, all float
 	return &other, doubt
 }
 
-// limit lowers the precision, and the mean of the probabilities, to this share.
-func (f *Found) limit(most float64) {
+// limit lowers the precision, and the mean of the probabilities, to this share, and reports whether
+// one of them was above it by more than a sample of links may be; the upper bound usually is.
+func (f *Found) limit(most float64) bool {
 	p := &f.Precision
+	const little = 1.05
+	above := p.Low > most || p.Value > little*most
 	p.Value, p.Low, p.High = min(p.Value, most), min(p.Low, most), min(p.High, most)
 	mean := func(factor float64) (sum float64) {
 		for _, v := range f.Probabilities {
@@ -251,8 +249,9 @@ func (f *Found) limit(most float64) {
 		}
 		return sum / float64(len(f.Probabilities))
 	}
-	if len(f.Probabilities) == 0 || mean(1) <= most {
-		return
+	before := mean(1)
+	if !(before > most) { // not a number without pairs
+		return above
 	}
 	low, high := 0.0, 1.0
 	for range 60 {
@@ -265,6 +264,7 @@ func (f *Found) limit(most float64) {
 	for k, v := range f.Probabilities {
 		f.Probabilities[k] = lowered(v, low)
 	}
+	return above || before > little*most
 }
 
 // lowered returns the probability whose odds are those of p times a factor.

@@ -51,6 +51,11 @@ func TestOfFound(t *testing.T) {
 				if share == 0 && threshold > 0.3 && shape[0] != shape[1] && f.Doubt == "" {
 					t.Errorf("no doubt of a share of a half with %d pairs", count)
 				}
+				at := c.At(threshold).Precision.Value
+				if f.Doubt != "" && f.Share == c.Share() && f.Precision.Value == at &&
+					(count == 0 || f.Probabilities[0] == c.Probability(pairs[0])) {
+					t.Errorf("share %v, %d pairs: nothing is lowered, but %q", share, count, f.Doubt)
+				}
 				if draws++; share == p.share && count > 0 &&
 					(float64(right)/float64(count) < f.Precision.Low) {
 					wrong++

@@ -159,14 +159,15 @@ func (s *search) crossFit(r *Result) {
 		Parts: s.o.Folds, Candidates: len(r.Trials)}
 	v.Must, v.Cannot, v.Rows = verdict.Count(s.folds)
 	v.Alone = v.Cannot == 0
+	chosen := r.Raw
 	if r.Best.Method != Raw {
 		v.Found, v.Gain, v.GainError = verdict.Better, r.Gain, r.GainError
 		v.AUC += v.Gain
-		at := slices.IndexFunc(r.Trials, func(t Trial) bool {
+		chosen = &r.Trials[slices.IndexFunc(r.Trials, func(t Trial) bool {
 			return t.Candidate.String() == r.Best.String()
-		})
-		_, v.Error = verdict.Combine(s.weighted(r.Trials[at].figures))
+		})]
 	}
+	_, v.Error = verdict.Level(s.weighted(chosen.figures))
 	r.judged = v
 }
 

@@ -334,7 +334,7 @@ func (a *assessment) verdict() *Verdict {
 	}
 	v := &Verdict{Fits: len(learned), Parts: a.division.parts, Failed: a.failed, Alone: a.division.Alone}
 	v.Must, v.Cannot, v.Rows = Count(folds)
-	v.AUC, v.Error = Combine(learned)
+	v.AUC, v.Error = Level(learned)
 	v.Gain, v.GainError = Combine(a.gains(func(f figures) Statistic { return f.ranking }))
 	v.Raw, _ = Combine(a.fitted(func(k int) Statistic { return a.raw[k].ranking }))
 	v.Found = found(v.Gain, v.GainError, Clear)

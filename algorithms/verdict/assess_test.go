@@ -242,6 +242,12 @@ func TestCurve(t *testing.T) {
 		c.Saturated() != (c.Gain <= c.GainError) {
 		t.Errorf("the last doubling gained %v of %+v", c.Gain, c.Steps)
 	}
+	for want, gain := range map[string]float64{"no more than chance": 1, "may help": 1.5, "would help": 2} {
+		c.Gain, c.GainError = gain, 1
+		if !strings.HasSuffix(c.String(), want) {
+			t.Errorf("%v errors: %v, want %q", gain, c, want)
+		}
+	}
 	if c, err = verdict.Grow(t.Context(), enginetest.New(t, 2), learner(t, "rca"), x, set,
 		verdict.Options{Folds: 5}); err != nil {
 		t.Fatal(err)

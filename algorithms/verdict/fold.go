@@ -82,8 +82,7 @@ func Divide(set *links.Set, count int, seed uint64) (*Division, error) {
 			fault.Count(cannot, "cannot-link"))
 	}
 	if count > len(rows)/2 {
-		return nil, fault.Data("",
-			"%s of %s are too few for %d folds: want at least two rows for each",
+		return nil, fault.Data("", "%s of %s are too few for %d folds: want at least two rows for each",
 			links.Numbers(must, cannot), fault.Count(len(rows), "row"), count)
 	}
 	of := make([]int, set.N()) // 1 + part of each linked row, 0 for other rows
@@ -211,8 +210,7 @@ func (d *Division) enough(folds []*Fold, set *links.Set) error {
 	if d.Alone && allCannot == 0 {
 		need = fmt.Sprintf("%d must-links to rows of other groups", leastLinks)
 	}
-	return fault.Data("",
-		"%s are too few to hold some out: want at least %s, of %d rows, to judge by",
+	return fault.Data("", "%s are too few to hold some out: want at least %s, of %d rows, to judge by",
 		links.Numbers(allMust, allCannot), need, leastRows)
 }
 

@@ -45,8 +45,11 @@ func (c *Curve) String() string {
 		steps = append(steps, fmt.Sprintf("%d links %.2f", s.Links, s.AUC))
 	}
 	end := "more links would help"
-	if c.Saturated() {
+	switch {
+	case c.Saturated():
 		end = "saturated, twice the links gained no more than chance"
+	case c.Gain <= Clear*c.GainError:
+		end = "more links may help"
 	}
 	return strings.Join(steps, ", ") + ": " + end
 }

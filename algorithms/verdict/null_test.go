@@ -232,6 +232,23 @@ func TestSomethingToFind(t *testing.T) {
 	}
 }
 
+// The error of the AUC is how much it varies from draw to draw, also where it is far above 1/2.
+func TestErrorOfAUC(t *testing.T) {
+	var aucs, errs []float64
+	for k := range drawstest.Count(30, 60) {
+		x, labels := classesIn(100, 4, rand.New(rand.NewPCG(uint64(k), 34)))
+		v := judged(t, "xrca", x, enginetest.Drawn(t, labels, 100, 100, uint64(k)), 5)
+		aucs, errs = append(aucs, v.AUC), append(errs, v.Error)
+	}
+	auc, spread := meanOf(aucs)
+	spread *= math.Sqrt(float64(len(aucs)))
+	err, _ := meanOf(errs)
+	t.Logf("AUC %.3f varies by %.3f, the error is %.3f", auc, spread, err)
+	if auc < 0.75 || err < 0.7*spread || err > 1.5*spread {
+		t.Errorf("AUC %.3f varies by %.3f: the error is %.3f", auc, spread, err)
+	}
+}
+
 func count(v bool) int {
 	if v {
 		return 1

@@ -3,6 +3,8 @@ package verdict
 import (
 	"math"
 	"slices"
+
+	"github.com/mustlink/mustlink/blas"
 )
 
 // Statistic is a figure of one fold in one metric, with the linear parts of its error. Figures of
@@ -79,6 +81,25 @@ func Combine(parts []Part) (mean, err float64) {
 		}
 	}
 	return mean, math.Sqrt(max(byRows+max(0, twice), e.joint()))
+}
+
+// Level is [Combine] with an error about the mean itself. The parts of a ranking of links add up to
+// what it is above 1/2, all of which Combine counts as error, to find whether there is anything.
+func Level(parts []Part) (mean, err float64) {
+	about := slices.Clone(parts)
+	for i := range about {
+		p := &about[i]
+		p.Statistic = p.Minus(p.newStatistic()) // a copy
+		for _, kind := range [][2]int{{0, p.Must}, {p.Must, len(p.Links)}} {
+			own := p.Links[kind[0]:kind[1]]
+			each := blas.Sum(own) / float64(len(own))
+			for k := range own {
+				own[k] -= each
+				p.Statistic.Rows[p.row[kind[0]+k]] -= each
+			}
+		}
+	}
+	return Combine(about)
 }
 
 // effects are the parts of an error that are due to single links.

@@ -30,7 +30,7 @@ type Verdict struct {
 	// Gain is AUC - Raw. Of a method that was chosen among several by the same links it is what the
 	// choice gained on links that it was not made by.
 	Gain float64 `json:"gain"`
-	// The standard errors of AUC and of Gain.
+	// The standard errors of AUC and, as of a metric that learned nothing, of Gain.
 	Error     float64 `json:"error"`
 	GainError float64 `json:"gain_error"`
 	Found     Finding `json:"finding"`
@@ -129,8 +129,7 @@ func (v *Verdict) Details() []string {
 		return nil
 	}
 	line := fmt.Sprintf("judged on %s of %d new rows by %d of %d fits, each without one of %d parts of the "+
-		"linked rows",
-		v.links(), v.Rows, v.Fits, v.Parts, v.Parts)
+		"linked rows", v.links(), v.Rows, v.Fits, v.Parts, v.Parts)
 	if v.Fits+v.Failed < v.Parts {
 		line += fmt.Sprintf("; all %d fits would find smaller gains", v.Parts)
 	}
@@ -138,10 +137,12 @@ func (v *Verdict) Details() []string {
 		line += fmt.Sprintf("; failed fits: %d", v.Failed)
 	}
 	out := []string{line}
-	if v.Candidates > 0 {
-		out = append(out, fmt.Sprintf(
-			"chosen among %d candidates by the same links: the gain is that of the "+
-				"choice on links that it was not made by", v.Candidates))
+	switch {
+	case v.Candidates > 0 && v.Found == Better:
+		out = append(out, fmt.Sprintf("chosen among %d candidates by the same links: the gain is that of the "+
+			"choice on links that it was not made by", v.Candidates))
+	case v.Candidates > 0:
+		out = append(out, fmt.Sprintf("of %d candidates none is clearly better by these links", v.Candidates))
 	}
 	if p := v.Partners; p != nil {
 		out = append(out, fmt.Sprintf(
@@ -239,7 +240,7 @@ func (a *assessment) reasons(v *Verdict) []string {
 			"may be wrong; check the links, add or drop features, try another kernel")
 	add(gap > overfit, "the fit learns its own links (AUC %.2f) better than what they have in common with "+
 		"others: more links, fewer features%s", inside, gml)
-	add(true, "some links may be mislabeled: look at those that other links contradict")
+	add(true, "some links may be mislabeled: look at those that seem wrong")
 	add(!slices.Contains([]string{"blend", "adapt"}, a.learner.Method()) && v.Cannot > 0, "the method may not suit these points: let the fit "+
 		"choose it, or search")
 	add(scalesDiffer(a.x), "the features are on scales that may hide the ones that matter: prepare columns, or drop "+

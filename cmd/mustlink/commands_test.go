@@ -89,7 +89,10 @@ func TestFlow(t *testing.T) {
 	}
 	for _, line := range []string{"classify model.mlk --train data.csv -i data.csv",
 		"classify --train data.csv -i data.csv --standardize"} {
-		commandtest.RunOK(t, dir, line+" --neighbors 1 -o predicted.csv")
+		if o := commandtest.RunOK(t, dir, line+" --neighbors 1 -o predicted.csv"); !strings.Contains(o.Stderr,
+			"each votes for itself") {
+			t.Errorf("%s: no warning: %q", line, o.Stderr)
+		}
 		// The nearest neighbor of a training point is itself.
 		if got, want := commandtest.Column(t, clitest.Read(t, dir, "predicted.csv"), "label"),
 			commandtest.Column(t, clitest.Read(t, dir, "data.csv"), "label"); !slices.Equal(got, want) {
@@ -467,8 +470,8 @@ func TestClassifyAlways(t *testing.T) {
 		clitest.Write(t, dir, "rows.csv", "a,label\n"+content)
 		o := commandtest.RunOK(t, dir,
 			"classify --train train.csv -i rows.csv --neighbors 1 --prepare none -o out.csv")
-		if !strings.Contains(o.Stdout, want) {
-			t.Errorf("%q: want %s\n%s", content, want, o.Stdout)
+		if !strings.Contains(o.Stdout, want) || o.Stderr != "" {
+			t.Errorf("%q: want %s\n%s%s", content, want, o.Stdout, o.Stderr)
 		}
 	}
 }

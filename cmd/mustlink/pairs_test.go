@@ -106,6 +106,14 @@ func TestCalibrate(t *testing.T) {
 	if !strings.Contains(o.Stderr, "training rows") {
 		t.Errorf("no warning about training rows: %q", o.Stderr)
 	}
+	for share, words := range map[string][2]string{"": {"want --share of all", "matches, as of these links"},
+		" --share 0.4": {"", "a share of 0.4 of pairs matches\n"}} {
+		o := commandtest.RunOK(t, dir, "calibrate model.mlk -i other.csv -c held.csv -o c.mlk"+share)
+		if !strings.Contains(o.Stderr, words[0]) || words[0] == "" && o.Stderr != "" ||
+			!strings.Contains(o.Stdout, words[1]) {
+			t.Errorf("share %q: %q, %q", share, o.Stderr, o.Stdout)
+		}
+	}
 	clitest.Write(t, dir, "apart.csv", "f0,f1,f2,f3\n0,0,0,0\n1e5,0,0,0\n2e5,0,0,0\n3e5,0,0,0\n")
 	o = commandtest.RunOK(t, dir, "pairs calibrated.mlk -i apart.csv --recall .9 -o pairs.csv")
 	if !strings.Contains(o.Stderr, "want --share") {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -74,6 +75,11 @@ func TestSuspicious(t *testing.T) {
 	if dropped := f["dropped"].([]any); len(dropped) != 2 ||
 		f["must_links"].(float64)+f["cannot_links"].(float64) != 32 {
 		t.Errorf("left out %v of %v and %v links", dropped, f["must_links"], f["cannot_links"])
+	}
+	whole := clitest.Parse(t, commandtest.RunOK(t, dir,
+		"fit -m itml -i data.csv -c links.csv -o whole.mlk --json").Stdout)
+	if v := whole["verdict"]; v == nil || !reflect.DeepEqual(f["verdict"], v) {
+		t.Errorf("the links that are left out do not judge: %v, with them %v", f["verdict"], v)
 	}
 
 	clitest.Write(t, dir, "one.csv", "i,j,link\n0,2,must\n0,1,cannot\n")

@@ -256,8 +256,7 @@ func (p params) bandwidth(st *stage) error {
 	sigma, both := p["sigma"]
 	g, hasGamma := p["gamma"]
 	if both && hasGamma {
-		return fault.Param("kernel", "rbf:sigma="+sigma.text+",gamma="+g.text,
-			"sigma or gamma, not both")
+		return fault.Param("kernel", "rbf:sigma="+sigma.text+",gamma="+g.text, "sigma or gamma, not both")
 	}
 	st.gamma = hasGamma
 	t, ok := p[st.bandwidth()]

@@ -146,8 +146,7 @@ func DecodeHeader[P any](method string, f *model.File, extra ...any) (*Model[P],
 		return nil, err
 	}
 	if !(m.share.Share >= 0 && m.share.Share <= 1) {
-		return nil, InHeader(fault.Data("", "embedded_share is %g: want a number from 0 to 1",
-			m.share.Share))
+		return nil, InHeader(fault.Data("", "embedded_share is %g: want a number from 0 to 1", m.share.Share))
 	}
 	if err := Validate(m.params); err != nil {
 		return nil, InHeader(err)

@@ -86,8 +86,11 @@ func Spectra(m *fitted.Map) []algorithms.Spectrum {
 func Describe(m *fitted.Map, recorded []algorithms.Statistic, loss Loss, g Graph, r Result,
 	more ...algorithms.Statistic) []algorithms.Statistic {
 	gap := any(r.Gap)
-	if r.Gap < 0 {
+	switch {
+	case r.Gap < 0:
 		gap = "unknown"
+	case r.Gap == 0: // shown up to the tolerance: the objective may differ by as little
+		gap = "that of tol"
 	}
 	return slices.Concat(
 		[]algorithms.Statistic{{Name: "loss", Value: string(loss)}, {Name: "graph", Value: string(g)}},

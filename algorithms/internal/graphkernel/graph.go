@@ -301,8 +301,8 @@ func unreached(s Adjacency, set *links.Set) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf(
-		"%d of %d components of the graph, %d points in all, have no link and are embedded at the origin: "+
-			"want more neighbors, or links there", parts, count, points)}
+		"embedded at the origin, as no link is there: %s, in %d of %d components of the graph (want more "+
+			"neighbors, or links there)", fault.Count(points, "point"), parts, count)}
 }
 
 // Adjacency is the weight matrix of a graph's edges, symmetric and with a diagonal of zeros. It is

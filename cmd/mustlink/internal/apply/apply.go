@@ -380,6 +380,9 @@ func (c *classifyCommand) run(ctx context.Context, m *metric.Metric, _ []string)
 	if err != nil {
 		return err
 	}
+	if r.Scores != nil && c.train == c.data.Path {
+		c.Warnf("the rows of -i are those of --train, and each votes for itself: want other rows to judge by")
+	}
 	r.Warnings = c.Warnings()
 	return c.Summarize(c.out, r, r.text)
 }

@@ -299,11 +299,14 @@ func WriteCoordinates(ctx context.Context, path string, rows *mustlink.Rows, cou
 
 // WriteCalibration writes the summary of a calibration for people.
 func WriteCalibration(w io.Writer, c *calibration.Summary) {
-	of := "pairs"
-	if c.Near {
-		of = "near pairs"
+	of := "pairs matches"
+	switch {
+	case c.Near:
+		of = "near pairs matches"
+	case c.Share == float64(c.Must)/float64(c.Must+c.Cannot):
+		of += ", as of these links; --share sets another"
 	}
-	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches\n",
+	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s\n",
 		fault.Count(c.Must, "must-link"), fault.Count(c.Cannot, "cannot-link"), c.Share, of)
 	if c.Most != "" {
 		fmt.Fprintf(w, "by precision\t%s\n", c.Most)

@@ -92,7 +92,7 @@ func judged(v *verdict.Verdict) *view.Verdict {
 		Reasons: v.Reasons, Judged: true}
 	out.AUC, out.Raw = min(1, max(0, out.AUC)), min(1, max(0, out.Raw))
 	ranks := fmt.Sprintf("on rows that no fit saw, it tells a pair that belongs together from one that does not in "+
-		"%.0f of 100 cases, and the rows as they are in %.0f.", 100*out.AUC, 100*out.Raw)
+		"%.3g of 100 cases, and the rows as they are in %.3g.", 100*out.AUC, 100*out.Raw)
 	switch v.Finding() {
 	case verdict.Better:
 		out.Headline = "The learned metric is better: " + ranks

@@ -175,8 +175,7 @@ func (m *maker) summary(classes int) string {
 	}
 	if m.Set != nil {
 		must, cannot := m.Set.Count()
-		text += fmt.Sprintf("; %s and %s", fault.Count(must, "must-link"),
-			fault.Count(cannot, "cannot-link"))
+		text += fmt.Sprintf("; %s and %s", fault.Count(must, "must-link"), fault.Count(cannot, "cannot-link"))
 	}
 	return text
 }

@@ -68,6 +68,7 @@ func TestJudged(t *testing.T) {
 			Fits: 1},
 			"is better: on rows that no fit saw, it tells a pair that belongs together from one that " +
 				"does not in 90 of 100 cases, and the rows as they are in 70.", true},
+		{verdict.Verdict{Found: verdict.Better, AUC: 0.998, Raw: 0.7}, "in 99.8 of 100 cases", true},
 		{verdict.Verdict{Found: verdict.Worse, AUC: 0.7, Raw: 0.9, GainError: 0.01}, "is worse: on",
 			true},
 		{verdict.Verdict{Found: verdict.Similar, AUC: 0.71, Raw: 0.7, GainError: 0.1}, "No clear difference",

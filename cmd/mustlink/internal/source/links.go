@@ -103,8 +103,7 @@ func (l *Links) Leaks(s *session.Session, d *dataset.Data, t *mustlink.Table, se
 	inputs := prepare.Inputs(t.Transform(), d.Features)
 	if name := set.Label(); name != "" && slices.Contains(inputs, name) {
 		return nil, fault.Data(l.Path, "the links were made from column %q, which is now a feature: want %s",
-			name,
-			strings.Join(without(d, name), " or "))
+			name, strings.Join(without(d, name), " or "))
 	}
 	leaks := prepare.Leaks(d, inputs, set)
 	WarnOfLeaks(s, d, leaks)

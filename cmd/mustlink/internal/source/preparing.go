@@ -269,16 +269,18 @@ func alike(a, b *Column) bool {
 
 // writeColumn writes the line of one column, or of several alike.
 func writeColumn(w io.Writer, some []Column) {
-	c := some[0]
+	c, distinct := some[0], strconv.Itoa(some[0].Distinct)
 	c.Name = session.Clip(session.Printable(c.Name), session.LongName)
 	if len(some) > 1 {
 		last := session.Clip(session.Printable(some[len(some)-1].Name), session.LongName)
 		c = Column{Name: fmt.Sprintf("%s to %s (%d)", c.Name, last, len(some)), Kind: c.Kind, Does: c.Does}
-		for _, other := range some {
-			c.Distinct = max(c.Distinct, other.Distinct)
+		few := func(a, b Column) int { return a.Distinct - b.Distinct }
+		low, high := slices.MinFunc(some, few).Distinct, slices.MaxFunc(some, few).Distinct
+		if distinct = strconv.Itoa(high); low < high {
+			distinct = fmt.Sprintf("%d to %d", low, high)
 		}
 	}
-	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", c.Name, c.Kind, c.Missing, c.Distinct,
+	fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", c.Name, c.Kind, c.Missing, distinct,
 		session.NameOr(c.Range, "-"), session.NameOr(session.Clip(session.Printable(c.Example), 24), "-"),
 		session.NameOr(session.Printable(c.Does), "-"))
 }

@@ -86,7 +86,7 @@ A warning names a column that agrees on all must-links and differs on all cannot
 label, the verdict is worthless, so leave it out (--label or --drop).
 
 A warning does not stop the fit, unless --strict is given. --drop-suspicious 0.1 leaves out a tenth of
-the links: those most likely mislabeled.
+the links: those most likely mislabeled. All links judge: any metric agrees with those that remain.
 
 ` + topics.MethodList() + `
 Kernels (-k): linear, rbf:sigma=1.5, rbf:gamma=0.1, exp:width=2,
@@ -156,7 +156,7 @@ func (c *fitCommand) run(ctx context.Context, raw *metric.Metric, _ []string) er
 	}
 	bar := c.Progress()
 	defer bar.Done()
-	var dropped []metric.SuspiciousLink
+	all, dropped := set, []metric.SuspiciousLink(nil)
 	if c.drop > 0 {
 		bar.Part(0.5)
 		if set, dropped, err = c.dropSuspicious(ctx, raw, table.Data(), set); err != nil {
@@ -171,7 +171,7 @@ func (c *fitCommand) run(ctx context.Context, raw *metric.Metric, _ []string) er
 	if c.how != "" {
 		bar.Part(0.9)
 	}
-	found, err := c.searched(ctx, raw.Eng, table, set)
+	found, err := c.searched(ctx, raw.Eng, table, all)
 	if err != nil {
 		return err
 	}
@@ -183,13 +183,13 @@ func (c *fitCommand) run(ctx context.Context, raw *metric.Metric, _ []string) er
 	if found != nil && !c.noVerdict {
 		judged = found.Verdict()
 	}
-	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, judged, c.asked(found)...)
+	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, judged, c.asked(found, all)...)
 	if err != nil {
 		return err
 	}
 	r.Search = found
 	bar.Part(1)
-	if r.Curve, err = c.growth(ctx, raw.Eng, r.Method, table, set); err != nil {
+	if r.Curve, err = c.growth(ctx, raw.Eng, r.Method, table, all); err != nil {
 		return err
 	}
 	bar.Done()
@@ -223,7 +223,7 @@ func (c *fitCommand) searched(ctx context.Context, eng *engine.Engine, table *mu
 }
 
 // asked returns the options for the choice and the verdict, if no search has made them.
-func (c *fitCommand) asked(found *searchReport) []mustlink.Option {
+func (c *fitCommand) asked(found *searchReport, all *links.Set) []mustlink.Option {
 	if found != nil {
 		return nil
 	}
@@ -232,7 +232,7 @@ func (c *fitCommand) asked(found *searchReport) []mustlink.Option {
 		options = append(options, mustlink.Embeddings())
 	}
 	if !c.noVerdict {
-		options = append(options, mustlink.HoldOut(c.folds))
+		options = append(options, mustlink.HoldOut(c.folds), mustlink.JudgedBy(all))
 	}
 	if c.force {
 		options = append(options, mustlink.KeepWorse())

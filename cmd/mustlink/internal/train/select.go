@@ -86,8 +86,7 @@ is partly luck. By default it is blend. One that is not clearly better than the 
 	f.String((*string)(&o.Criterion), "criterion", "",
 		"how models are scored: "+strings.Join(selection.Criteria(),
 			", ")+" (default combined with -n, ranking without)")
-	f.Int(&o.Folds, "folds", o.Folds,
-		"number of parts of the links, each held out once")
+	f.Int(&o.Folds, "folds", o.Folds, "number of parts of the links, each held out once")
 	f.Int(&o.Clusters, "clusters,n", 0,
 		"number of clusters that the metric is for; for the criteria agreement, combined and stability")
 	f.Bool(&o.Halving, "halving", o.Halving,
@@ -333,8 +332,7 @@ func writeTrial(w io.Writer, t selection.Trial) {
 func (r *selectReport) verdict(w io.Writer) {
 	if r.Best.Method == selection.Raw {
 		fmt.Fprintf(w, "raw stays: no candidate is ahead by %.2f standard errors, which the best of %d "+
-			"needs\n",
-			r.Needed, len(r.Trials))
+			"needs\n", r.Needed, len(r.Trials))
 		return
 	}
 	if r.Raw != nil {
