@@ -179,6 +179,57 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// Without options a job of few points has one worker, and one of DefaultLarge points has all.
+func TestDefaults(t *testing.T) {
+	const workers = 4
+	var seen [2]atomic.Int64
+	var jobs []batch.Job
+	for i, n := range []int{batch.DefaultLarge - 1, batch.DefaultLarge} {
+		jobs = append(jobs, job(t, n, toy{func(_ context.Context, eng *engine.Engine) error {
+			seen[i].Store(int64(eng.Workers()))
+			return nil
+		}}))
+	}
+	for r := range fit(t, t.Context(), enginetest.New(t, workers), slices.Values(jobs), batch.Options{}) {
+		if r.Err != nil {
+			t.Error(r.Err)
+		}
+	}
+	if small, large := seen[0].Load(), seen[1].Load(); small != 1 || large != workers {
+		t.Errorf("a small job has %d workers and a large one %d: want 1 and %d", small, large, workers)
+	}
+}
+
+// While the first job takes long, others run: eight for each that may run at a time.
+func TestAhead(t *testing.T) {
+	const parallel, others = 2, 15
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	done := make(chan bool, others)
+	jobs := []batch.Job{job(t, 2, toy{func(ctx context.Context, _ *engine.Engine) error {
+		for k := range others {
+			select {
+			case <-done:
+			case <-ctx.Done():
+				return fmt.Errorf("%d of %d other jobs ran during the first", k, others)
+			}
+		}
+		return nil
+	}})}
+	for range others {
+		jobs = append(jobs, job(t, 2, toy{func(context.Context, *engine.Engine) error {
+			done <- true
+			return nil
+		}}))
+	}
+	for r := range fit(t, ctx, enginetest.New(t, 2), slices.Values(jobs),
+		batch.Options{Parallel: parallel}) {
+		if r.Err != nil {
+			t.Error(r.Err)
+		}
+	}
+}
+
 // The end of the context, the end of the loop, and a panic end all jobs.
 func TestEnd(t *testing.T) {
 	endless := func(l algorithms.Learner) iter.Seq[batch.Job] {

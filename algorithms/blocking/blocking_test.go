@@ -1,12 +1,15 @@
 package blocking
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -92,6 +95,34 @@ func TestPairs(t *testing.T) {
 	none := func(name string) (*points.Column, error) { return nil, fmt.Errorf("no %s", name) }
 	if _, err := Pairs(t.Context(), eng, []Rule{{{Column: "c"}}}, none, 1); err == nil {
 		t.Error("a column that is not there")
+	}
+}
+
+// TestEnds: no pairs are made after the end of the context, and none that the memory has no room
+// for.
+func TestEnds(t *testing.T) {
+	column := func(string) (*points.Column, error) {
+		return &points.Column{Name: "c", Levels: []string{"a"}, Codes: make([]int32, 9)}, nil
+	}
+	rule, err := Parse("c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	pairs, err := Pairs(ctx, enginetest.New(t, 1), []Rule{rule}, column, 36)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%d pairs after the end of the context, error %v", len(pairs), err)
+	}
+	for limit, fits := range map[int64]bool{36 * 16: true, 36*16 - 1: false} {
+		eng := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: limit})
+		pairs, err := Pairs(t.Context(), eng, []Rule{rule}, column, 36)
+		memory, is := errors.AsType[*fault.MemoryError](err)
+		if is == fits || fits && (err != nil || len(pairs) != 36) {
+			t.Errorf("%d pairs in %d bytes, error %v", len(pairs), limit, err)
+		} else if is && memory.What != "36 pairs of equal keys" {
+			t.Errorf("error of %q", memory.What)
+		}
 	}
 }
 

@@ -263,6 +263,40 @@ func TestProbabilities(t *testing.T) {
 	}
 }
 
+// TestTies: doubts that are equal come by their rows.
+func TestTies(t *testing.T) {
+	p := problem{n: 5, pairs: []Pair{{1, 2, .3}, {0, 4, .3}, {0, 3, .3}, {2, 3, .4}}}
+	e := p.resolve(t, 1)
+	want := []Pair{p.pairs[3], p.pairs[2], p.pairs[1], p.pairs[0]}
+	for k, d := range e.Doubtful(p.pairs, 9) {
+		if d.Pair != want[k] {
+			t.Errorf("doubt %d is about %v: want %v", k, d.Pair, want[k])
+		}
+	}
+}
+
+// TestLogOdds: they are those of the definition, and of probabilities within 1e-6 of 0 and 1 those
+// at this distance.
+func TestLogOdds(t *testing.T) {
+	last := math.Log(1e-6 / (1 - 1e-6))
+	for p, want := range map[float64]float64{.5: 0, .2: -math.Log(4), 2e-6: math.Log(2e-6 / (1 - 2e-6)),
+		9e-7: last, 0: last, 1: -last, 1 - 9e-7: -last} {
+		if got := logOdds(p); math.Abs(got-want) > 1e-9 {
+			t.Errorf("log odds of %v are %v: want %v", p, got, want)
+		}
+	}
+}
+
+// TestEachEnds: no component begins after the end of the context, although many are one task.
+func TestEachEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	calls := 0
+	err := each(ctx, enginetest.New(t, 1), 64, func(int) { calls++; cancel() })
+	if calls != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d components after the end of the context, error %v", calls, err)
+	}
+}
+
 // TestBadInput: contradictions come with their must-links, and no bad pair is taken.
 func TestBadInput(t *testing.T) {
 	eng := enginetest.New(t, 1)
