@@ -161,11 +161,7 @@ func Rules(about algorithms.About) learner.Rules {
 // drops the eigenvalues of Z that are at most tol times the largest.
 func Learn[P Parameters](ctx context.Context, f *learner.Fit, p P, tol float64,
 	solve func(*Problem) (Solution, error)) (algorithms.Model, error) {
-	settings := p.Common()
-	if err := settings.Check(f.X.Len()); err != nil {
-		return nil, err
-	}
-	task, err := Setup{f.Name, settings, f.Kernel, f.Similarities}.Start(ctx, f.Eng, f.X, f.Links)
+	task, err := Setup{f.Name, p.Common(), f.Kernel, f.Similarities}.Start(ctx, f.Eng, f.X, f.Links)
 	if err != nil {
 		return nil, err
 	}

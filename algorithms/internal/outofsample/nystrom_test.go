@@ -122,3 +122,41 @@ func TestBlockOfPoints(t *testing.T) {
 		}
 	}
 }
+
+// Points among more neighbors than dimensions are reconstructed, and so is an affine function of
+// them. A point that is a support point, or nearly, has its coordinates.
+func TestReconstruct(t *testing.T) {
+	const d, neighbors = 3, 6
+	rng, eng := rand.New(rand.NewPCG(5, 6)), enginetest.New(t, 2)
+	support, x := enginetest.Normal(rng, 30, d, 0), enginetest.Normal(rng, 12, d, 0)
+	w := enginetest.Matrix(rng, 2, d, 0)
+	affine := func(x *points.Dense) blas.Matrix {
+		p := blas.NewMatrix(x.N, 2)
+		for i := range x.N {
+			for c := range 2 {
+				p.Set(i, c, 1+blas.Dot(w.Row(c), x.Row(i)))
+			}
+		}
+		return p
+	}
+	same := make([]float64, x.N)
+	copy(x.Row(4), support.Row(7))
+	copy(x.Row(5), support.Row(9))
+	x.Row(5)[1] += 1e-3
+	same[5] = 2e-6
+	apart := func(a, b int) float64 { return points.SquaredDistance(support.Row(a), support.Row(b)) }
+	p, want, y := affine(support), affine(x), blas.NewMatrix(x.N, 2)
+	copy(want.Row(4), p.Row(7))
+	copy(want.Row(5), p.Row(9))
+	rule := BarycentricRule{Kernel: kernel.Linear(), Neighbors: neighbors, Reg: 1e-9, Apart: apart}
+	if err := rule.Reconstruct(context.Background(), eng, x, support, p, same, y); err != nil {
+		t.Fatal(err)
+	}
+	for i := range x.N {
+		for c, v := range want.Row(i) {
+			if e := math.Abs(y.At(i, c) - v); e > 1e-6 || i/2 == 2 && e > 0 {
+				t.Errorf("coordinate %d of point %d is %v: want %v", c, i, y.At(i, c), v)
+			}
+		}
+	}
+}

@@ -196,6 +196,17 @@ func TestClusterAgainstAllPartitions(t *testing.T) {
 	}
 }
 
+// TestMove: a point moves if that adds more than rounding to the sum within clusters.
+func TestMove(t *testing.T) {
+	for gain, cluster := range map[float64]int{5e-9: 1, 5e-10: 0, -1: 0} {
+		of := []int{0, 0, 1}
+		move(adjacency(3, []edge{{0, 1, 1}, {0, 2, 1 + gain}, {1, 2, -5}}), of)
+		if want := []int{cluster, 0, 1}; !slices.Equal(of, want) {
+			t.Errorf("a gain of %g: clusters %v, want %v", gain, of, want)
+		}
+	}
+}
+
 func TestRanks(t *testing.T) {
 	got := ranks([]float64{3, 1, 3, 2})
 	if want := []float64{0.75, 0.125, 0.75, 0.375}; !slices.Equal(got, want) {
