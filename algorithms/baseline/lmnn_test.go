@@ -538,3 +538,15 @@ func TestLMNNCancel(t *testing.T) {
 		t.Errorf("status %+v after two iterations, want one that says so", s)
 	}
 }
+
+// TestLMNNEnds: a descent that finds no lower objective tries once more along the gradient, and has
+// then converged, long before the last iteration.
+func TestLMNNEnds(t *testing.T) {
+	x, labels := labeled(40, 3, 2, 1, 9)
+	p := param.Default[LMNN]()
+	p.Tol, p.MaxIter = 1e-300, 100000
+	m := fit(t, x, fromLabels(t, labels), p)
+	if s := m.Status(); !s.Converged || s.Iterations == p.MaxIter {
+		t.Errorf("converged %v after %d iterations", s.Converged, s.Iterations)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -403,5 +404,30 @@ func TestLarge(t *testing.T) {
 		if _, err := Decode(f); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
+	}
+}
+
+// TestLimit: a memory limit refuses a blend or changes nothing. No step is left out for it.
+func TestLimit(t *testing.T) {
+	x, _, set := enginetest.Blobs(t, 40, 3, 20, 2)
+	want := fittest.Fit[*Model](t, blender(param.Default[Params]()), x, set)
+	refusals, fits := 0, 0
+	for limit := int64(1 << 10); fits == 0; limit += limit / 2 {
+		eng := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: limit})
+		m, err := blender(param.Default[Params]()).Fit(t.Context(), eng, x, set)
+		switch {
+		case err != nil && outOfMemory(err):
+			refusals++
+		case err != nil:
+			t.Fatal(err)
+		default:
+			fits++
+			if !slices.Equal(embedded(t, m, x).Data, embedded(t, want, x).Data) {
+				t.Errorf("%d bytes: another result, notices %q", limit, m.Status().Notices)
+			}
+		}
+	}
+	if refusals < 3 {
+		t.Errorf("%d refusals: want some", refusals)
 	}
 }

@@ -115,7 +115,7 @@ func (p Params) check(f *learner.Fit, n, d, must, cannot int) error {
 	worker := 4*float64(n) + linkBytes*float64(must+cannot)
 	need := 12*float64(n)*float64(d) + tree*float64(p.Trees) + worker*float64(f.Eng.Workers())
 	if most*float64(p.Trees) > math.MaxInt32/2 {
-		need = math.MaxInt64 / 2 // more nodes than numbers for them
+		need = math.Inf(1) // more nodes than numbers for them
 	}
 	return f.Eng.Check(fmt.Sprintf("%d trees of %d points", p.Trees, n), int64(min(need, math.MaxInt64/2)),
 		"grow fewer trees, or use fewer points")

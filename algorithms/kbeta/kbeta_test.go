@@ -681,3 +681,17 @@ func TestTogether(t *testing.T) {
 		}
 	})
 }
+
+// TestMemory: the landmarks need three matrices of their number.
+func TestMemory(t *testing.T) {
+	x, set := blobs(t, 50, 20)
+	const need, what = 3 * 8 * 50 * 50, "kbeta on 50 landmarks"
+	for limit, fits := range map[int64]bool{need: true, need - 1: false} {
+		eng := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: limit})
+		_, err := kbeta.Learner{Params: kbeta.DefaultParams()}.Fit(t.Context(), eng, x, set)
+		memory, is := errors.AsType[*fault.MemoryError](err)
+		if (is && memory.What == what) == fits {
+			t.Errorf("%d bytes: error %v", limit, err)
+		}
+	}
+}

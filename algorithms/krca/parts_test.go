@@ -271,3 +271,31 @@ func TestSubstitute(t *testing.T) {
 		}
 	}
 }
+
+// TestSemidefiniteTolerance: what the pivots leave is rounding up to 1e-8 of the matrix.
+func TestSemidefiniteTolerance(t *testing.T) {
+	eng, bt := enginetest.New(t, 1), blas.NewMatrix(3, 3)
+	bt.Shift(1)
+	for off, refused := range map[float64]bool{5e-9: false, 2e-8: true, -2e-8: true, math.NaN(): true} {
+		a := bt.Clone()
+		a.Set(0, 0, 1+off)
+		if err := checkSemidefinite(eng, a, bt, 0); fault.IsInput(err) != refused || (err != nil) != refused {
+			t.Errorf("an element that is off by %g: error %v", off, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := pivotedCholesky(ctx, eng, bt, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: error %v", err)
+	}
+}
+
+// TestOrient: the largest component becomes positive, the first of those that are equal to 1e-9.
+func TestOrient(t *testing.T) {
+	for last, turned := range map[float64]bool{-1 - 5e-10: false, -1 - 5e-9: true, 2: false, -2: true} {
+		u := []float64{1, last}
+		if orient(u); (u[0] < 0) != turned || math.Abs(u[1]) != math.Abs(last) || u[0]*u[1]*last < 0 {
+			t.Errorf("1 and %v become %v", last, u)
+		}
+	}
+}

@@ -1,11 +1,18 @@
 package lleratio
 
 import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
@@ -38,4 +45,49 @@ func TestVaryingOfSparseRows(t *testing.T) {
 			t.Fatalf("%d of the dense rows, %d of the sparse ones", dense, sparse)
 		}
 	})
+}
+
+// Products of many rows, block by block, are undone by the other factor, and end with the context.
+func TestBlocks(t *testing.T) {
+	n := 2*blockRows + 10
+	rng := rand.New(rand.NewPCG(1, 2))
+	f := &fit{Fit: &learner.Fit{Eng: enginetest.New(t, 1)}}
+	r := blas.MatrixOf(2, 2, []float64{2, 0, -1, 3})
+	v := enginetest.Matrix(rng, n, 2, 0)
+	c := v.Clone()
+	c.View(0, 2, 0, 2).CopyFrom(r) // the rows of the support points
+	if err := f.divided(t.Context(), c, r); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for j := range 2 {
+			want, got := v.At(i, j), c.At(i, 0)*r.At(j, 0)+c.At(i, 1)*r.At(j, 1)
+			if i < 2 {
+				want, got = r.At(i, j), c.At(i, j)
+			}
+			if math.Abs(got-want) > 1e-14 {
+				t.Fatalf("element (%d, %d) is %v: want %v", i, j, got, want)
+			}
+		}
+	}
+	w := blas.MatrixOf(1, 2, []float64{5, 7})
+	out, err := f.multiplied(t.Context(), v.Clone(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if want := 5*v.At(i, 0) + 7*v.At(i, 1); math.Abs(out.At(i, 0)-want) > 1e-14 {
+			t.Fatalf("row %d is %v: want %v", i, out.At(i, 0), want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c = v.Clone()
+	if err := f.divided(ctx, c, r); !errors.Is(err, context.Canceled) || c.At(n-1, 1) != v.At(n-1, 1) {
+		t.Errorf("divided after the end of the context, error %v", err)
+	}
+	c = v.Clone()
+	if _, err := f.multiplied(ctx, c, w); !errors.Is(err, context.Canceled) || c.Data[n-1] != v.Data[n-1] {
+		t.Errorf("multiplied after the end of the context, error %v", err)
+	}
 }

@@ -137,3 +137,26 @@ func TestOptimum(t *testing.T) {
 		}
 	}
 }
+
+// TestShare: the share is the mean probability, with one pair more that matches and one that does
+// not, to 1e-6 also where the fixed point is approached slowly.
+func TestShare(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	odds := make([]float64, 5000)
+	for i := range odds {
+		odds[i] = 1.5*rng.NormFloat64() - 1.1
+		if rng.IntN(5) == 0 {
+			odds[i] += 2.2
+		}
+	}
+	m := Model{Must: 60, Cannot: 40}
+	out, share := m.WithShareOf(odds)
+	shift := math.Log(share/(1-share)) - math.Log(1.5)
+	mean := 1 / (float64(len(odds)) + 2)
+	for _, v := range odds {
+		mean += Probability(v+shift) / (float64(len(odds)) + 2)
+	}
+	if math.Abs(mean-share) > 1e-6 || math.Abs(out.bias-shift) > 1e-12 {
+		t.Errorf("share %v for a mean probability of %v, shift %v: want %v", share, mean, out.bias, shift)
+	}
+}

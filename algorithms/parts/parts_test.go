@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
@@ -293,5 +294,33 @@ func TestMemory(t *testing.T) {
 				t.Fatalf("%s: size=%d: %v: want a smaller size", base, before, refused)
 			}
 		}
+	}
+}
+
+// TestAxes: the axes are the directions in which the coordinates of all parts vary by more than
+// 1e-12 of the largest variance.
+func TestAxes(t *testing.T) {
+	x := &points.Dense{N: 4, D: 2, Data: []float64{1, 1, 1, -1, -1, 1, -1, -1}}
+	f := &learner.Fit{Eng: enginetest.New(t, 1), X: x}
+	for variance, directions := range map[float64]int{3e-12: 2, 3e-13: 1} {
+		maps := []*fitted.Map{
+			fitted.NewLinear("test", []float64{0, 0}, blas.MatrixOf(1, 2, []float64{1, 0})),
+			fitted.NewLinear("test", []float64{0, 0}, blas.MatrixOf(1, 2, []float64{0, math.Sqrt(variance)})),
+		}
+		axes, err := params("krca", 1, 2).axes(t.Context(), f, maps)
+		if err != nil || axes.Cols != directions || math.Abs(math.Abs(axes.At(0, 0))-math.Sqrt(.5)) > 1e-9 {
+			t.Errorf("variance %g: axes %v, want %d (%v)", variance, axes.Data, directions, err)
+		}
+	}
+}
+
+// TestPartOfError: the error of a part names how many links the largest part has.
+func TestPartOfError(t *testing.T) {
+	x, _, set := enginetest.Blobs(t, 200, 4, 32, 1)
+	eng := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: 4 << 10})
+	_, err := divided(params("krca", 25, 5)).Fit(t.Context(), eng, x, set) // 64 links in three parts
+	memory, is := errors.AsType[*fault.MemoryError](err)
+	if !is || !strings.Contains(memory.What, "part of 22 links") {
+		t.Errorf("error %v: want one of a part of 22 links", err)
 	}
 }

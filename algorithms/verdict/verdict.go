@@ -265,7 +265,7 @@ func scalesDiffer(x points.Points) bool {
 	}
 	low, high := math.Inf(1), 0.0
 	for j, square := range squares {
-		if s := square - sums[j]*sums[j]/float64(dense.N); s > 1e-12*square {
+		if s := square - sums[j]*sums[j]/float64(dense.N); s > 0 {
 			low, high = min(low, s), max(high, s)
 		}
 	}

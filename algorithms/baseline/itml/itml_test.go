@@ -337,3 +337,48 @@ func TestLandmarks(t *testing.T) {
 		before = d
 	}
 }
+
+// TestChange: the learned kernel is the prior one and a change whose rank is the number of landmarks.
+func TestChange(t *testing.T) {
+	const n, landmarks = 30, 5
+	x, _, set := enginetest.Blobs(t, n, 3, 12, 4)
+	l := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=1"), Params: DefaultParams()}
+	l.Params.Landmarks = landmarks
+	m, eng := fittest.Fit[*Model](t, l, x, set), enginetest.New(t, 1)
+	learned, err := m.Gram(t.Context(), eng, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prior, err := m.Kernel().Gram(t.Context(), eng, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng.Backend().Kernels().Axpy(-1, prior.Data, learned.Data)
+	w, rank := make([]float64, n), 0
+	if err := eng.SymEig(t.Context(), learned, w, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range w {
+		if math.Abs(v) > 1e-9*max(w[n-1], -w[0]) {
+			rank++
+		}
+	}
+	if rank != landmarks {
+		t.Errorf("the change has rank %d: want %d", rank, landmarks)
+	}
+}
+
+// TestConstant: a direction counts if its variance is above 1e-12 of the largest.
+func TestConstant(t *testing.T) {
+	set := enginetest.Links(t, 4, []links.Link{links.NewLink(0, 1, links.Must),
+		links.NewLink(0, 2, links.Cannot)})
+	for variance, directions := range map[float64]int{3e-12: 2, 3e-13: 1} {
+		v := math.Sqrt(variance)
+		x := &points.Dense{N: 4, D: 2, Data: []float64{1, v, 1, -v, -1, v, -1, -v}}
+		l := Learner{Params: DefaultParams()}
+		l.Params.Upper, l.Params.Lower = "0.5", "5"
+		if m := fittest.Fit[*Model](t, l, x, set); m.Dim() != directions {
+			t.Errorf("variance %g: %d directions, want %d", variance, m.Dim(), directions)
+		}
+	}
+}

@@ -247,3 +247,18 @@ func TestSpectralBadInput(t *testing.T) {
 		t.Errorf("canceled: error %v", err)
 	}
 }
+
+// TestSpectralNear: a new point is made of as many neighbors as the graph has, and of the default
+// where the graph has no such number.
+func TestSpectralNear(t *testing.T) {
+	p := param.Default[Spectral]()
+	usual := p.Neighbors
+	p.Neighbors = usual + 3
+	if got := p.near(); got != usual+3 {
+		t.Errorf("%d neighbors: want %d", got, usual+3)
+	}
+	p.Graph, p.Neighbors = graphkernel.Dense, 1
+	if got := p.near(); got != usual {
+		t.Errorf("%d neighbors in a dense graph: want %d", got, usual)
+	}
+}

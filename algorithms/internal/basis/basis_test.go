@@ -2,6 +2,7 @@ package basis
 
 import (
 	"context"
+	goerrors "errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
@@ -214,6 +217,16 @@ func TestMakeErrors(t *testing.T) {
 		if _, err := c.c.Make(ctx, eng, kernel.Linear(), x); err == nil ||
 			!strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.text)
+		}
+	}
+	const need = 2 * 8 * 30 * 30
+	for limit, fits := range map[int64]bool{need: true, need - 1: false} {
+		small := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: limit})
+		_, err := choice(LLE, 3, 4).Make(ctx, small, kernel.Linear(), cloud(30, 2, 5))
+		var memory *fault.MemoryError
+		if is := goerrors.As(err, &memory); is == fits || fits && err != nil ||
+			is && memory.What != "reconstruction errors of 30 points" {
+			t.Errorf("%d bytes: error %v", limit, err)
 		}
 	}
 	b, err := choice(Laplacian, 3, 4).Make(ctx, eng, kernel.Linear(), x)

@@ -38,6 +38,7 @@ func TestRange(t *testing.T) {
 			[]string{"row 2", `column "2"`}},
 		{"products at the upper limit", gram(1e150, 1, 1, 1), nil},
 		{"products beyond it", gram(1e150, 1e151, 1e151, 1e150), []string{"row 0", `column "1"`}},
+		{"products at the lower limit", gram(1e-150, 0, 0, 1e-150), nil},
 		{"at the lower limit", dense(0, 0, 0, 1e-75), nil},
 		{"below it", dense(0, 0, 0, 1e-76), []string{"1e-76", "multiply"}},
 		{"far from 0, and nearer to each other than a product", dense(1, 1, 1, 1+0x1p-52), nil},
@@ -63,6 +64,17 @@ func TestRange(t *testing.T) {
 			if !strings.Contains(err.Error(), text) {
 				t.Errorf("%s: error %q, want one with %q", c.name, err, text)
 			}
+		}
+	}
+}
+
+// The product of a point with itself has a limit, too, where it is not in the matrix.
+func TestRangeOfDiagonal(t *testing.T) {
+	x := &points.Gram{N: 1, M: 2, Data: []float64{1, 2}, Diagonal: []float64{3e150}, Reference: []int{-1}}
+	err := input.Points(x)
+	for _, text := range []string{"row 0", "is 3e+150", "at most 1e+150"} {
+		if !fault.IsInput(err) || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v, want one with %q", err, text)
 		}
 	}
 }
