@@ -315,3 +315,25 @@ func TestImplicitCancel(t *testing.T) {
 		}
 	}
 }
+
+// TestRowOfError checks that the row of an error is one of the points, also where products take them
+// in another order.
+func TestRowOfError(t *testing.T) {
+	const n, bad = 60, 41
+	eng, ctx := enginetest.New(t, 1), context.Background()
+	x := gaussian(n, 4, 1)
+	set := chunkletSet(t, n, runs(n, 7, 5, 2, 3, 8, 2)...)
+	m := fittest.On[*Model](t, eng, withKernel(t, "poly:degree=3", 1e-2), x, set).metric
+	rows, _ := flatten(set.Chunklets())
+	if slices.Contains(rows, bad) {
+		t.Fatalf("row %d is in a chunklet", bad)
+	}
+	other := x.Select(sequence(n)).(*points.Dense)
+	other.Row(bad)[0] = 1e110
+	for _, short := range []bool{true, false} {
+		_, err := m.begin(ctx, eng, other, positions(sequence(n), rows), short)
+		if e, is := errors.AsType[*fault.DataError](err); !is || e.Row != bad {
+			t.Errorf("error %v: want one of row %d", err, bad)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -150,4 +151,44 @@ func TestDual(t *testing.T) {
 			t.Fatalf("%s: the bound is %.12g, the optimum %.12g", l.Params.Loss, s.bound, best)
 		}
 	})
+}
+
+// diagonal is a diagonal matrix.
+type diagonal []float64
+
+func (d diagonal) Order() int    { return len(d) }
+func (d diagonal) Width() int    { return 1 }
+func (d diagonal) Cost() float64 { return 1 }
+
+func (d diagonal) Multiply(ctx context.Context, _ *engine.Engine, y, x blas.Matrix) error {
+	for i, v := range d {
+		for j := range x.Cols {
+			y.Set(i, j, v*x.At(i, j))
+		}
+	}
+	return ctx.Err()
+}
+
+// TestSmallestByFactor: the smallest eigenvalue outside the subspace that was moved out of the way,
+// from a factor, and the error of a context that ends.
+func TestSmallestByFactor(t *testing.T) {
+	const n, shift = 30, 1e-9
+	eng, g, null := enginetest.New(t, 1), make(diagonal, n), blas.NewMatrix(1, n)
+	f := factor{blas.NewMatrix(n, n), n}
+	null.Set(0, 0, 1)
+	for i := range g {
+		g[i] = float64(i) - 0.5 // the subspace has the smallest
+		f.l.Set(i, i, math.Sqrt(g[i]+shift))
+	}
+	f.l.Set(0, 0, math.Sqrt(g[0]+2*n+shift))
+	low, err := f.smallest(t.Context(), eng, g, null, 1e-9, 1)
+	if err != nil || math.Abs(low.value-0.5) > 1e-9 || low.error > 1e-6 || low.norm != n ||
+		math.Abs(math.Abs(low.vector[1])-1) > 1e-9 {
+		t.Errorf("eigenvalue %v up to %v, vector %v: want 0.5 (%v)", low.value, low.error, low.vector, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.smallest(ctx, eng, g, null, 1e-9, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: error %v", err)
+	}
 }
