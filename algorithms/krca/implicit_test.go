@@ -316,8 +316,8 @@ func TestImplicitCancel(t *testing.T) {
 	}
 }
 
-// TestRowOfError checks that the row of an error is one of the points, also where products take them
-// in another order.
+// TestRowOfError checks that the row of an error is one of the points, also where products take
+// them in another order.
 func TestRowOfError(t *testing.T) {
 	const n, bad = 60, 41
 	eng, ctx := enginetest.New(t, 1), context.Background()

@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// TestScoreOfOneKind: must-links alone are separated from random pairs by one regression, and so the
-// mean probability of both is the share of links.
+// TestScoreOfOneKind: must-links alone are separated from random pairs by one regression, and so
+// the mean probability of both is the share of links.
 func TestScoreOfOneKind(t *testing.T) {
 	const count, pairs = 30, 50
 	rng := rand.New(rand.NewPCG(1, 2))

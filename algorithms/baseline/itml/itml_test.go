@@ -338,7 +338,8 @@ func TestLandmarks(t *testing.T) {
 	}
 }
 
-// TestChange: the learned kernel is the prior one and a change whose rank is the number of landmarks.
+// TestChange: the learned kernel is the prior one and a change, whose rank is the number of
+// landmarks.
 func TestChange(t *testing.T) {
 	const n, landmarks = 30, 5
 	x, _, set := enginetest.Blobs(t, n, 3, 12, 4)

@@ -1,6 +1,7 @@
 package fitted
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -46,7 +47,7 @@ func TestAveraged(t *testing.T) {
 					rows = append(rows, neighbor{r, v})
 				}
 			}
-			slices.SortFunc(rows, func(a, b neighbor) int { return int(math.Copysign(1, a.squared-b.squared)) })
+			slices.SortFunc(rows, func(a, b neighbor) int { return cmp.Compare(a.squared, b.squared) })
 			average, sum := make([]float64, d), 0.0
 			for _, r := range rows[:near+1] {
 				w := 1 - r.squared/rows[near].squared
@@ -121,7 +122,8 @@ func TestCorrected(t *testing.T) {
 	}
 	need := engine.MatrixBytes(rows, cols) + engine.MatrixBytes(cols+2*rows, 2)
 	for limit, fits := range map[int64]bool{need: true, need - 1: false} {
-		_, err := m.Gram(t.Context(), enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: limit}), x, y)
+		small := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: limit})
+		_, err := m.Gram(t.Context(), small, x, y)
 		memory, is := errors.AsType[*fault.MemoryError](err)
 		if is == fits || fits && err != nil || is && memory.What != "learned kernel matrix 40 x 30" {
 			t.Errorf("%d bytes: error %v", limit, err)

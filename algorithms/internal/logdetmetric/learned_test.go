@@ -85,7 +85,8 @@ func TestLearned(t *testing.T) {
 	}
 }
 
-// A map of landmarks that does not fit into the memory, or whose context ends, comes with the error.
+// A map of landmarks that does not fit into the memory, or whose context ends, is an
+// error.
 func TestReducedFails(t *testing.T) {
 	l, b := problem(t)
 	r, err := l.Reduce(t.Context(), enginetest.New(t, 1), nil, 2)
