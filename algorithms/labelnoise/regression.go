@@ -75,7 +75,7 @@ func (r *ranking) score() (out []float64, share float64, err error) {
 			}
 		}
 		if r.oneKind() {
-			break
+			return out, share, nil
 		}
 		before := share
 		if share = (sum + priorWrong) /

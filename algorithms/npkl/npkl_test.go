@@ -222,6 +222,10 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 			t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got, want.Objective,
 				want.Gap)
 		}
+		if gap := m.about.Gap; !m.Certified() || gap < 0 || got-gap > want.Objective*(1+1e-8) {
+			t.Fatalf("objective %.12g with gap %g (%s): the optimum is %.12g", got, gap, m.Status().Message,
+				want.Objective)
+		}
 	})
 }
 
