@@ -383,3 +383,15 @@ func TestConstant(t *testing.T) {
 		}
 	}
 }
+
+// TestNotices: the notice about the bounds of all links comes before that about some of them.
+func TestNotices(t *testing.T) {
+	set := enginetest.Links(t, 4, []links.Link{links.NewLink(0, 1, links.Must),
+		links.NewLink(0, 2, links.Cannot), links.NewLink(0, 3, links.Cannot)})
+	l := Learner{Params: DefaultParams()}
+	l.Params.Upper, l.Params.Lower = "5", "0.5"
+	n := fittest.Fit[*Model](t, l, &points.Dense{N: 4, D: 1, Data: []float64{0, 1, 2, 0}}, set).Status().Notices
+	if len(n) != 2 || !strings.Contains(n[0], "upper < lower") || !strings.Contains(n[1], "rows 0 and 3") {
+		t.Errorf("notices %q", n)
+	}
+}
