@@ -390,7 +390,8 @@ func TestNotices(t *testing.T) {
 		links.NewLink(0, 2, links.Cannot), links.NewLink(0, 3, links.Cannot)})
 	l := Learner{Params: DefaultParams()}
 	l.Params.Upper, l.Params.Lower = "5", "0.5"
-	n := fittest.Fit[*Model](t, l, &points.Dense{N: 4, D: 1, Data: []float64{0, 1, 2, 0}}, set).Status().Notices
+	x := &points.Dense{N: 4, D: 1, Data: []float64{0, 1, 2, 0}}
+	n := fittest.Fit[*Model](t, l, x, set).Status().Notices
 	if len(n) != 2 || !strings.Contains(n[0], "upper < lower") || !strings.Contains(n[1], "rows 0 and 3") {
 		t.Errorf("notices %q", n)
 	}
