@@ -102,6 +102,34 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestProgressOfMany: work that runs at once shares the one bar, whose share never falls; it ends
+// with the last work. The race detector sees what is not locked.
+func TestProgressOfMany(t *testing.T) {
+	s, r := device(t)
+	whole := s.Progress()
+	whole.Step(0, 1, "all")
+	var wg sync.WaitGroup
+	for k := range 8 {
+		wg.Go(func() {
+			p := s.Progress()
+			defer p.Done()
+			p.Part(0.5)
+			p.Step(k, 8, "one of many")
+			s.Warnf("warning %d", k)
+			p.Resize(1)
+			p.Step(8, 8, "one of many")
+		})
+	}
+	wg.Wait()
+	whole.Done()
+	if !slices.IsSorted(r.shares) || r.shares[len(r.shares)-1] != 1 {
+		t.Errorf("shares %v: want a rise to 1", r.shares)
+	}
+	if s.course.open != 0 || s.course.bar != nil || len(s.Warnings()) != 8 {
+		t.Errorf("%d are open, the bar is %v, warnings %q", s.course.open, s.course.bar, s.Warnings())
+	}
+}
+
 // TestChecksKeepTheFirst: the first mistake is reported; later checks record and try nothing.
 func TestChecksKeepTheFirst(t *testing.T) {
 	a := &Session{}
