@@ -151,8 +151,8 @@ func TestPlan(t *testing.T) {
 				if j.rows%table.MR != 0 || j.width%table.NR != 0 || j.chunk%table.NR != 0 || j.rows < 1 ||
 					j.chunk < 1 || j.chunk > j.width || j.depth < 1 || j.depth > k || j.group < 1 ||
 					depth != 0 && depth != j.depth {
-					t.Errorf("m=%d,n=%d,k=%d, %d workers: rows %d, columns %d of %d, depth %d, groups of %d", m, n, k,
-						workers, j.rows, j.chunk, j.width, j.depth, j.group)
+					t.Errorf("m=%d,n=%d,k=%d, %d workers: rows %d, columns %d of %d, depth %d, groups of %d",
+						m, n, k, workers, j.rows, j.chunk, j.width, j.depth, j.group)
 				}
 				depth = j.depth
 			}

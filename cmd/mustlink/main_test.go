@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(commandtest.Main(m, ".")) }
 
-// TestRoot: the version is one line, and the help about parameters knows the methods that there are.
+// TestRoot: the version is one line, and the help about parameters knows the methods.
 func TestRoot(t *testing.T) {
 	run := func(args ...string) (string, error) {
 		var out bytes.Buffer
@@ -32,7 +32,8 @@ func TestRoot(t *testing.T) {
 	if got, err := run("help", "parameters", "krca"); err != nil || !strings.Contains(got, "krca") {
 		t.Errorf("help about krca: %q, error %v", got, err)
 	}
-	if got, err := run("help", "parameters", "krac"); !fault.IsInput(err) || !strings.Contains(err.Error(), "krca") {
+	got, err := run("help", "parameters", "krac")
+	if !fault.IsInput(err) || !strings.Contains(err.Error(), "krca") {
 		t.Errorf("help about a method that does not exist: %q, error %v", got, err)
 	}
 }

@@ -331,7 +331,8 @@ func TestGeodesicsAgreeWithFloydWarshall(t *testing.T) {
 // A path is as long as the way back, to the last bit, though sums in another order round otherwise.
 func TestGeodesicsBeyondTheLimit(t *testing.T) {
 	a := weighted([][]float64{{0, 1, 0}, {1, 0, 2}, {0, 2, 0}})
-	for limit, fits := range map[int64]bool{engine.MatrixBytes(3, 3): true, engine.MatrixBytes(3, 3) - 1: false} {
+	need := engine.MatrixBytes(3, 3)
+	for limit, fits := range map[int64]bool{need: true, need - 1: false} {
 		_, err := graph.Geodesics(t.Context(), enginetest.With(t, engine.Options{MemoryLimit: limit}), a)
 		me, refused := errors.AsType[*fault.MemoryError](err)
 		if refused == fits || refused && me.What != "shortest paths between 3 points" {

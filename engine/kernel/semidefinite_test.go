@@ -294,8 +294,8 @@ func TestCorrect(t *testing.T) {
 	})
 }
 
-// TestCorrectRounding: next to a negative eigenvalue, one that is rounding stays, and one that is more
-// goes.
+// TestCorrectRounding: next to a negative eigenvalue, one that is rounding stays, and one that is
+// more goes.
 func TestCorrectRounding(t *testing.T) {
 	for share, count := range map[float64]int{0.5: 1, 2: 2} {
 		w := []float64{1, -0.5, -share * 3 * 1e-13}

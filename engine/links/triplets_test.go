@@ -65,8 +65,8 @@ func TestAmong(t *testing.T) {
 	rows := []int{4, 0, 2, 3}
 	triplets := []links.Triplet{{I: 0, J: 2, K: 4, Line: 1}, {I: 0, J: 1, K: 4}, {I: 1, J: 2, K: 3},
 		{I: 3, J: 4, K: 5}, {I: 3, J: 0, K: 2, Line: 5}}
-	got := links.TripletsAmong(triplets, rows)
-	if want := []links.Triplet{{I: 1, J: 2, K: 0, Line: 1}, {I: 3, J: 1, K: 2, Line: 5}}; !slices.Equal(got, want) {
+	want := []links.Triplet{{I: 1, J: 2, K: 0, Line: 1}, {I: 3, J: 1, K: 2, Line: 5}}
+	if got := links.TripletsAmong(triplets, rows); !slices.Equal(got, want) {
 		t.Errorf("triplets %v: want %v", got, want)
 	}
 	quadruplets := []links.Quadruplet{{I: 0, J: 2, K: 4, L: 3, Line: 1}, {I: 0, J: 2, K: 4, L: 1}}

@@ -60,8 +60,8 @@ func TestAcross(t *testing.T) {
 				t.Errorf("n=%d: element (%d, %d) is visited after %d", n, i, j, seen)
 			}
 			if v != m.At(i, j) || turned != m.At(j, i) {
-				t.Errorf("n=%d: elements (%d, %d) and its mirror image are %v, %v: want %v, %v", n, i, j, v, turned,
-					m.At(i, j), m.At(j, i))
+				t.Errorf("n=%d: elements (%d, %d) and its mirror image are %v, %v: want %v, %v", n, i, j, v,
+					turned, m.At(i, j), m.At(j, i))
 			}
 			seen++
 			return nil

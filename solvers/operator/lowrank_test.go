@@ -171,9 +171,10 @@ func TestRounding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := NewFactor(t.Context(), enginetest.New(t, 1), gaussian(t, "linear"), x, FactorOptions{Most: 2})
+		f, err := NewFactor(t.Context(), enginetest.New(t, 1), gaussian(t, "linear"), x,
+			FactorOptions{Most: 2})
 		if err != nil || len(f.Pivots) != pivots {
-			t.Errorf("a rest of %v roundings: %d pivots, error %v: want %d", share, len(f.Pivots), err, pivots)
+			t.Errorf("a rest of %v roundings: pivots %v, error %v: want %d", share, f, err, pivots)
 		}
 	}
 }

@@ -155,8 +155,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestStopsInside: each part of a step ends with the error of its context.
-func TestStopsInside(t *testing.T) {
+// TestCanceledInside: each part of a step ends with the error of its context.
+func TestCanceledInside(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	a := blas.NewMatrix(3, 3)
@@ -180,8 +180,8 @@ func (c bent) Smooth(z, mu float64) (f, d1, d2 float64) {
 	if mu == 0 {
 		return float64(c) * max(0, 1-z), math.NaN(), 0
 	}
-	r := math.Hypot(1-z, mu)
-	return float64(c) * (1 - z + r) / 2, -float64(c) * (1 + (1-z)/r) / 2, float64(c) * mu * mu / (2 * r * r * r)
+	half, r := float64(c)/2, math.Hypot(1-z, mu)
+	return half * (1 - z + r), -half * (1 + (1-z)/r), half * mu * mu / (r * r * r)
 }
 
 func (c bent) Gap(z, d float64) float64 {
@@ -199,6 +199,7 @@ func TestEndsAtRounding(t *testing.T) {
 	res, err := MinimizeSDP(t.Context(), enginetest.New(t, 1), a, []Term{{0, 0, bent(3)}},
 		SDPOptions{Tolerance: 1e-300, Steps: 10000})
 	if err != nil || res.Steps == 10000 || math.Abs(res.Objective-1) > 1e-6 {
-		t.Errorf("objective %v with gap %v after %d steps, error %v: want 1", res.Objective, res.Gap, res.Steps, err)
+		t.Errorf("objective %v with gap %v after %d steps, error %v: want 1", res.Objective, res.Gap,
+			res.Steps, err)
 	}
 }

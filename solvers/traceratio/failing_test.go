@@ -79,7 +79,8 @@ func TestNullOfRounding(t *testing.T) {
 		}
 		got, err := s.nullSpace()
 		if err != nil || got.Rows != null {
-			t.Errorf("%v roundings: a null space of %d dimensions, error %v: want %d", share, got.Rows, err, null)
+			t.Errorf("%v roundings: a null space of %d dimensions, error %v: want %d", share, got.Rows, err,
+				null)
 		}
 	}
 }

@@ -406,9 +406,10 @@ func FuzzRead(f *testing.F) {
 func TestWalker(t *testing.T) {
 	full := bytes.Repeat([]byte{0xff}, 8)
 	number := []byte{0xff, 1} // of two bytes
-	b := slices.Concat([]byte{0x11, 0x12, 0x13, 0xff}, []byte{0x14}, number, []byte{0x15}, number, []byte{0x16},
-		number, []byte{0x17}, full, []byte{0x18, 3}, full[:3], []byte{0x19, 0x25}, number, number,
-		[]byte{0x1a, 0x17}, full, []byte{0x1c, 0x17}, full, []byte{0}, []byte{0x07}, number, full, []byte{0})
+	b := slices.Concat([]byte{0x11, 0x12, 0x13, 0xff}, []byte{0x14}, number, []byte{0x15}, number,
+		[]byte{0x16}, number, []byte{0x17}, full, []byte{0x18, 3}, full[:3], []byte{0x19, 0x25}, number,
+		number, []byte{0x1a, 0x17}, full, []byte{0x1c, 0x17}, full, []byte{0}, []byte{0x07}, number, full,
+		[]byte{0})
 	w := walker{b: append(bytes.Clone(b), full...)}
 	if err := w.structure(0); err != nil || w.at != len(b) {
 		t.Errorf("it ends after %d bytes, error %v: want %d", w.at, err, len(b))

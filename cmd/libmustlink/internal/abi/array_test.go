@@ -133,12 +133,13 @@ func TestBadArrays(t *testing.T) {
 	}
 }
 
-// Groups need a place for their labels, and for nothing else.
+// Groups need a place for their labels alone.
 func TestCopyOfGroups(t *testing.T) {
 	g := &Groups{Rows: 3, Forbidden: 1, found: &mustlink.Groups{Labels: []int{0, -1, 1},
 		Forbidden: []cluster.Forbidden{{A: 0, B: 2, I: 0, J: 2, Column: -1}}}}
 	label, forbidden := make([]int64, 4), make([]int64, 4)
-	if err := g.Copy(nil, nil, nil, unsafe.Pointer(&forbidden[0])); CodeOf(err) != BadArgument || forbidden[1] != 0 {
+	err := g.Copy(nil, nil, nil, unsafe.Pointer(&forbidden[0]))
+	if CodeOf(err) != BadArgument || forbidden[1] != 0 {
 		t.Errorf("without a place for labels: %v", err)
 	}
 	if err := g.Copy(unsafe.Pointer(&label[0]), nil, nil, nil); err != nil ||

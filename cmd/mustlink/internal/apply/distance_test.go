@@ -107,7 +107,8 @@ func TestLastLook(t *testing.T) {
 			return err
 		},
 		"apply.(*clusterCommand).clusterInMemory ": func(ctx context.Context) error {
-			c := &clusterCommand{Session: s, m: m, data: data, out: out, k: 2, restarts: 2, algorithm: algKMeans}
+			c := &clusterCommand{Session: s, m: m, data: data, out: out, k: 2, restarts: 2,
+				algorithm: algKMeans}
 			_, err := c.clusterInMemory(ctx)
 			return err
 		},
@@ -120,7 +121,8 @@ func TestLastLook(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := enginetest.FailAt(whole.Looks(), enginetest.ErrBroken)
-		if err := work(last); !errors.Is(err, enginetest.ErrBroken) || !strings.HasPrefix(last.Place(), place) {
+		err := work(last)
+		if !errors.Is(err, enginetest.ErrBroken) || !strings.HasPrefix(last.Place(), place) {
 			t.Errorf("the last look is that of %s, error %v: want %s", last.Place(), err, place)
 		}
 		if _, err := os.Stat(out); err == nil {

@@ -139,12 +139,13 @@ func TestPermuted(t *testing.T) {
 	}
 }
 
-// TestWrite: the page is written whole, with the first contradiction of the links; what fails on the
-// way fails it, with its error.
+// TestWrite: the page is written whole, with the first contradiction of the links; what fails on
+// the way fails it, with its error.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(20, 3, false))
-	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n2,4,must\n0,4,cannot\n1,3,must\n0,1,cannot\n2,3,cannot\n")
+	clitest.Write(t, dir, "links.csv",
+		"i,j,link\n0,2,must\n2,4,must\n0,4,cannot\n1,3,must\n0,1,cannot\n2,3,cannot\n")
 	o := &Options{Input: pictures.Input{Data: source.Data{Path: filepath.Join(dir, "data.csv")},
 		Links: source.Links{Path: filepath.Join(dir, "links.csv"), By: dataset.ByRow}},
 		Clusters: 2, Seeds: 1, Features: 2, Suspicious: 2, Output: filepath.Join(dir, "page.html")}
@@ -163,7 +164,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("report %+v of %d bytes, which tell of contradictions: %t", r, len(text),
 			strings.Contains(text, "contradictions"))
 	}
-	if text := strings.Join(r.Warnings, "\n"); !strings.Contains(text, "1 cannot-links join points that must") {
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "1 cannot-links join points that must") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 	other := *o

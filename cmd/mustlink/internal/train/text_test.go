@@ -14,14 +14,16 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// TestSelectText: the table has up to twenty candidates, or one more if that is the last; the others
-// are counted, and what failed says why.
+// TestSelectText: the table has up to twenty candidates, or one more if that is the last; the
+// others are counted, and what failed says why.
 func TestSelectText(t *testing.T) {
 	for trials, rest := range map[int]string{3: "", 21: "", 22: "... and 2 more\n"} {
-		r := &selectReport{Result: &selection.Result{Best: selection.Candidate{Method: "m1"}}, Model: &fitReport{}}
+		r := &selectReport{Result: &selection.Result{}, Model: &fitReport{}}
+		r.Best.Method = "m1"
 		for k := range trials {
-			r.Trials = append(r.Trials, selection.Trial{Candidate: selection.Candidate{Method: fmt.Sprint("m", k+1)},
-				Scores: []float64{0.5}, Mean: 0.5})
+			trial := selection.Trial{Scores: []float64{0.5}, Mean: 0.5}
+			trial.Candidate.Method = fmt.Sprint("m", k+1)
+			r.Trials = append(r.Trials, trial)
 		}
 		r.Trials[1].Error = "too few links"
 		var out bytes.Buffer
