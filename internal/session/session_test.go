@@ -106,26 +106,32 @@ func TestProgress(t *testing.T) {
 // with the last work. The race detector sees what is not locked.
 func TestProgressOfMany(t *testing.T) {
 	s, r := device(t)
-	whole := s.Progress()
-	whole.Step(0, 1, "all")
+	open := []*Progress{s.Progress()}
+	open[0].Step(0, 1, "all")
 	var wg sync.WaitGroup
+	together := make(chan struct{})
 	for k := range 8 {
+		p := s.Progress()
+		do := []func(step int){func(step int) { p.Step(step, 8, "one of many") },
+			func(int) { p.Resize(0.5) }, func(step int) { s.Warnf("warning %d of %d", step, k) },
+			func(int) { s.Progress().Done() }}[k/2]
 		wg.Go(func() {
-			p := s.Progress()
-			defer p.Done()
-			p.Part(0.5)
-			p.Step(k, 8, "one of many")
-			s.Warnf("warning %d", k)
-			p.Resize(1)
-			p.Step(8, 8, "one of many")
+			<-together
+			for step := range 8 {
+				do(step)
+			}
 		})
+		open = append(open, p)
 	}
+	close(together)
 	wg.Wait()
-	whole.Done()
+	for _, p := range open {
+		p.Done()
+	}
 	if !slices.IsSorted(r.shares) || r.shares[len(r.shares)-1] != 1 {
 		t.Errorf("shares %v: want a rise to 1", r.shares)
 	}
-	if s.course.open != 0 || s.course.bar != nil || len(s.Warnings()) != 8 {
+	if s.course.open != 0 || s.course.bar != nil || len(s.Warnings()) != 16 {
 		t.Errorf("%d are open, the bar is %v, warnings %q", s.course.open, s.course.bar, s.Warnings())
 	}
 }
