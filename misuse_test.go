@@ -222,6 +222,10 @@ func TestMisuse(t *testing.T) {
 			_, err := try(table.Standardize()).TFIDF()
 			return err
 		}, `preparation is "a second one": want one of Prepare, Standardize and TFIDF, once`},
+		"no counts": {func() error {
+			_, err := try(mustlink.FromMatrix(mat.NewDense(2, 2, []float64{1, 0, 2, -1}))).TFIDF()
+			return err
+		}, `row 1, column "1": -1: want a count, a finite number >= 0`},
 	} {
 		t.Run(name, func(t *testing.T) { wantError(t, c.call(), c.want) })
 	}

@@ -206,3 +206,21 @@ func TestSingleStreams(t *testing.T) {
 		})
 	})
 }
+
+// TestShortTarget: a copy to a target that is too short panics before it writes behind it.
+func TestShortTarget(t *testing.T) {
+	eachSingle(t, func(t *testing.T, s Single) {
+		const rows, cols = 32, 16
+		memory, at := make([]float32, rows*cols+64), 0
+		for !AtLine32(memory[at:]) {
+			at++
+		}
+		end := at + rows*cols - 1
+		defer func() {
+			if recover() == nil || memory[end] != 0 {
+				t.Errorf("a target of %d values: the next is %v: want a panic and 0", end-at, memory[end])
+			}
+		}()
+		s.StreamTransposed(memory[at:end:end], rows, slices.Repeat([]float32{7}, rows*cols), cols, rows, cols)
+	})
+}

@@ -37,3 +37,48 @@ func TestBetterCore(t *testing.T) {
 		}
 	}
 }
+
+// TestChecks: shapes that agree pass, with their sizes; one that differs panics.
+func TestChecks(t *testing.T) {
+	m, v := blas.NewMatrix, func(n int) []float64 { return make([]float64, n) }
+	right := func(what string, got, want [2]int) {
+		if got != want {
+			t.Errorf("%s: sizes %v, want %v", what, got, want)
+		}
+	}
+	two := func(a, b int) [2]int { return [2]int{a, b} }
+	right("syrk", two(blas.CheckSyrk(false, m(3, 2), m(3, 3))), two(3, 2))
+	right("syrk, transposed", two(blas.CheckSyrk(true, m(3, 2), m(2, 2))), two(2, 3))
+	right("symv, syr", two(blas.CheckSymv(m(3, 3), v(3), v(3)), blas.CheckSyr(v(2), m(2, 2))), two(3, 2))
+	right("symm", two(blas.CheckSymm(true, m(3, 3), m(3, 2), m(3, 2))), two(3, 2))
+	right("symm, right", two(blas.CheckSymm(false, m(2, 2), m(3, 2), m(3, 2))), two(3, 2))
+	right("trsm", two(blas.CheckTrsm(true, m(3, 3), m(3, 2))), two(3, 2))
+	right("trsm, right", two(blas.CheckTrsm(false, m(2, 2), m(3, 2))), two(2, 3))
+	right("eigenvalues", two(blas.CheckSymEigTop(m(3, 3), v(2), m(2, 3))), two(3, 2))
+	right("qr", two(blas.CheckQR(m(4, 3), m(3, 3))), two(4, 3))
+	for what, check := range map[string]func(){
+		"syrk of other order":   func() { blas.CheckSyrk(true, m(3, 2), m(3, 3)) },
+		"syrk not square":       func() { blas.CheckSyrk(false, m(3, 2), m(3, 4)) },
+		"symv, short x":         func() { blas.CheckSymv(m(3, 3), v(2), v(3)) },
+		"symv, short y":         func() { blas.CheckSymv(m(3, 3), v(3), v(2)) },
+		"symv not square":       func() { blas.CheckSymv(m(3, 2), v(3), v(3)) },
+		"syr, long x":           func() { blas.CheckSyr(v(4), m(3, 3)) },
+		"symm of other order":   func() { blas.CheckSymm(true, m(2, 2), m(3, 2), m(3, 2)) },
+		"symm, other result":    func() { blas.CheckSymm(true, m(3, 3), m(3, 2), m(3, 3)) },
+		"trsm of other order":   func() { blas.CheckTrsm(true, m(2, 2), m(3, 2)) },
+		"too few eigenvalues":   func() { blas.CheckSymEig(m(3, 3), v(2)) },
+		"too many eigenvalues":  func() { blas.CheckSymEigTop(m(3, 3), v(4), m(4, 3)) },
+		"too few eigenvectors":  func() { blas.CheckSymEigTop(m(3, 3), v(2), m(1, 3)) },
+		"qr of a wide matrix":   func() { blas.CheckQR(m(2, 3), m(3, 3)) },
+		"qr with another order": func() { blas.CheckQR(m(4, 3), m(2, 2)) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s passes", what)
+				}
+			}()
+			check()
+		}()
+	}
+}

@@ -88,9 +88,6 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 	if err := o.check("writing the ONNX file", numbers*24, math.Inf(1)); err != nil {
 		return "", err
 	}
-	if err := o.check("the ONNX file", numbers*4, largest); err != nil {
-		return "", err
-	}
 	g := newGraph(s, o.Precision)
 	if err := o.check("the ONNX file", numbers*float64(g.size()), largest); err != nil {
 		return "", err

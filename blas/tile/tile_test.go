@@ -100,7 +100,7 @@ func TestMultiply(t *testing.T) {
 		for _, size := range [][3]int{
 			{1, 1, 1}, {mr, nr, 3}, {mr + 1, nr - 1, 7}, {5*mr - 1, 7*nr + 1, 20},
 			{2 * mr, nr, kc}, {3, 5, kc + 1}, {4*mr + 1, 3*nr + 2, 3*kc - 5}, {9, 8, 0},
-			{3*mr + 1, nr + table.Lanes, 3*stripDepth - 1}, {30 * mr, nr, kc + 1},
+			{3*mr + 1, nr + table.Lanes, 3*stripDepth - 1}, {30 * mr, nr, kc + 1}, {2 * mr, nr, 4*kc + 1},
 		} {
 			for flags := range 8 {
 				m, n, k := size[0], size[1], size[2]
@@ -131,6 +131,30 @@ func TestMultiply(t *testing.T) {
 					New(table, workers).force(again, true)
 					sameBits(t, what+", not packed", again.C, p.C)
 				}
+			}
+		}
+	})
+}
+
+// TestPlan: whatever the shapes and the workers are, blocks are whole tiles, and only the depth of
+// the blocks, which enters the bits, is the same for any number of workers.
+func TestPlan(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(6, 6))
+		for range 200 {
+			m, n, k := 1+rng.IntN(5000), 1+rng.IntN(5000), 1+rng.IntN(5000)
+			depth := 0
+			for workers := 1; workers <= 16; workers *= 2 {
+				j := newJob(New(table, workers))
+				j.C, j.k, j.Lower = blas.Matrix{Rows: m, Cols: n, Stride: n}, k, m == n
+				j.plan()
+				if j.rows%table.MR != 0 || j.width%table.NR != 0 || j.chunk%table.NR != 0 || j.rows < 1 ||
+					j.chunk < 1 || j.chunk > j.width || j.depth < 1 || j.depth > k || j.group < 1 ||
+					depth != 0 && depth != j.depth {
+					t.Errorf("m=%d,n=%d,k=%d, %d workers: rows %d, columns %d of %d, depth %d, groups of %d",
+						m, n, k, workers, j.rows, j.chunk, j.width, j.depth, j.group)
+				}
+				depth = j.depth
 			}
 		}
 	})

@@ -224,6 +224,23 @@ func TestConstantData(t *testing.T) {
 	}
 }
 
+// TestRoundedDistances: objects of a Gram matrix coincide if their distance is rounding of its
+// entries, and not if it is more.
+func TestRoundedDistances(t *testing.T) {
+	for square, constant := range map[float64]bool{0.8e-13: true, 2e-13: false} {
+		near := 1 - square/2
+		x, err := points.NewGram(2, 2, []float64{1, near, near, 1}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = bandwidth.Resolve(t.Context(), enginetest.New(t, 1), enginetest.Spec(t, "rbf:mean"), x)
+		if is := err != nil && strings.Contains(err.Error(), "data are constant"); is != constant ||
+			!is && err != nil {
+			t.Errorf("a squared distance of %v: error %v", square, err)
+		}
+	}
+}
+
 // When most points coincide the median is 0, though the data are not constant.
 func TestZeroMedian(t *testing.T) {
 	eng := enginetest.New(t, 0)
@@ -286,6 +303,8 @@ func TestErrors(t *testing.T) {
 			for _, p := range []points.Points{x, enginetest.Sparse(x)} {
 				if _, err := bandwidth.Resolve(t.Context(), eng, spec, p); !errors.As(err, &d) {
 					t.Errorf("%s with %v: %v, want a DataError", rule, v, err)
+				} else if v != 1e300 && d.Row != 1 {
+					t.Errorf("%s with %v: %v, want one of row 1", rule, v, err)
 				}
 			}
 		}

@@ -294,6 +294,19 @@ func TestCorrect(t *testing.T) {
 	})
 }
 
+// TestCorrectRounding: next to a negative eigenvalue, one that is rounding stays, and one that is
+// more goes.
+func TestCorrectRounding(t *testing.T) {
+	for share, count := range map[float64]int{0.5: 1, 2: 2} {
+		w := []float64{1, -0.5, -share * 3 * 1e-13}
+		c, err := kernel.Correct(t.Context(), enginetest.New(t, 1), points.Clip,
+			withSpectrum(rand.New(rand.NewPCG(1, 1)), w))
+		if err != nil || len(c.Values) != count || c.Vectors.Rows != count {
+			t.Errorf("spectrum %v: correction of %v, error %v: want %d values", w, c, err, count)
+		}
+	}
+}
+
 func TestCorrectBadInput(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	g := withSpectrum(rand.New(rand.NewPCG(1, 1)), []float64{-1, 1, 2})

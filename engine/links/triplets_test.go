@@ -2,6 +2,7 @@ package links_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,5 +57,24 @@ func TestCheckQuadruplets(t *testing.T) {
 		if !ok || de.Column != c.column || de.Line != c.bad.Line || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%v: %v, want column %s, line %d, %q", c.bad, err, c.column, c.bad.Line, c.text)
 		}
+	}
+}
+
+// The comparisons of some rows are those whose rows are all among them, in order, renumbered.
+func TestAmong(t *testing.T) {
+	rows := []int{4, 0, 2, 3}
+	triplets := []links.Triplet{{I: 0, J: 2, K: 4, Line: 1}, {I: 0, J: 1, K: 4}, {I: 1, J: 2, K: 3},
+		{I: 3, J: 4, K: 5}, {I: 3, J: 0, K: 2, Line: 5}}
+	want := []links.Triplet{{I: 1, J: 2, K: 0, Line: 1}, {I: 3, J: 1, K: 2, Line: 5}}
+	if got := links.TripletsAmong(triplets, rows); !slices.Equal(got, want) {
+		t.Errorf("triplets %v: want %v", got, want)
+	}
+	quadruplets := []links.Quadruplet{{I: 0, J: 2, K: 4, L: 3, Line: 1}, {I: 0, J: 2, K: 4, L: 1}}
+	four := links.QuadrupletsAmong(quadruplets, rows)
+	if want := []links.Quadruplet{{I: 1, J: 2, K: 0, L: 3, Line: 1}}; !slices.Equal(four, want) {
+		t.Errorf("quadruplets %v: want %v", four, want)
+	}
+	if triplets[0].I != 0 || quadruplets[0].I != 0 {
+		t.Error("the lists have changed")
 	}
 }

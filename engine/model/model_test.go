@@ -351,6 +351,38 @@ func TestNoAllocationBeyondTheFile(t *testing.T) {
 	}
 }
 
+// A header may be as long as the limit.
+func TestLongestHeader(t *testing.T) {
+	header := ours("")[8:]
+	for over, want := range map[int]error{0: nil, 8: ErrForeign} {
+		b := pack(string(header) + strings.Repeat(" ", maxHeader+over-len(header)))
+		if _, err := read(b); !errors.Is(err, want) {
+			t.Errorf("a header of %d bytes: error %v, want %v", len(b)-8, err, want)
+		}
+	}
+}
+
+// Writing takes little memory besides the tensors, and reading that of the tensors and little more.
+func TestMemoryOfTensors(t *testing.T) {
+	const n, little = 200000, 200 << 10
+	f := minimal()
+	f.SetFloat64s("a", make([]float64, n))
+	allocated := func(work func()) int {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		work()
+		runtime.ReadMemStats(&after)
+		return int(after.TotalAlloc - before.TotalAlloc)
+	}
+	b := encodeFile(t, f)
+	if used := allocated(func() { _, _ = f.WriteTo(io.Discard) }); used > little {
+		t.Errorf("writing takes %d bytes", used)
+	}
+	if used := allocated(func() { _, _ = read(b) }); used > 8*n+little {
+		t.Errorf("reading %d bytes takes %d", 8*n, used)
+	}
+}
+
 func TestReadFileErrors(t *testing.T) {
 	dir := t.TempDir()
 	cut := filepath.Join(dir, "cut")

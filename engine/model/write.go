@@ -47,9 +47,7 @@ func (f *File) WriteTo(w io.Writer) (int64, error) {
 		return 0, err
 	}
 	hash := sha256.New()
-	if _, err := f.writeData(hash, entries); err != nil {
-		return 0, err
-	}
+	_, _ = f.writeData(hash, entries) // a hash takes everything
 	header, err := f.encodeHeader(entries, hex.EncodeToString(hash.Sum(nil)))
 	if err != nil {
 		return 0, err

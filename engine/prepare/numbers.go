@@ -419,7 +419,7 @@ func (c *Column) Range() string {
 	return numberText(c.Low) + " to " + numberText(c.High)
 }
 
-// numberText writes a number with at most six digits, whole numbers with all of theirs.
+// numberText writes a number with at most six digits, whole numbers below 1e15 with all of theirs.
 func numberText(v float64) string {
 	if v == float64(int64(v)) && v < 1e15 && v > -1e15 {
 		return strconv.FormatInt(int64(v), 10)

@@ -304,7 +304,7 @@ func (t *contingency) nmi() float64 {
 	}
 	information := sum(terms)
 	mean := (entropy(t.classes, n) + entropy(t.cluster, n)) / 2
-	return min(max(information/mean, 0), 1)
+	return max(information/mean, 0)
 }
 
 // entropy returns the entropy in nats of a partition of n objects into the given sizes.

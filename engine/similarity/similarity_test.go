@@ -1,13 +1,16 @@
 package similarity
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -103,6 +106,24 @@ func TestDefinitions(t *testing.T) {
 		if got, other := Levenshtein(a, b), Levenshtein(b, a); math.Abs(got-want) > 1e-12 || got != other {
 			t.Errorf("%q %q: Levenshtein %v and %v, want %v", a, b, got, other, want)
 		}
+	}
+}
+
+// TestOneText: a single text tells nothing about how rare its words are, and a column beyond the
+// memory limit is refused by name.
+func TestOneText(t *testing.T) {
+	column := &points.Column{Name: "street", Levels: []string{"Main Street"}, Codes: []int32{0, -1}}
+	c, err := NewColumn(enginetest.New(t, 1), column)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [Features]float64
+	if c.Compare(0, 0, got[:]); got != [Features]float64{1, 1, 1, 0, 0} {
+		t.Errorf("the text has %v with itself", got)
+	}
+	_, err = NewColumn(enginetest.With(t, engine.Options{MemoryLimit: 100}), column)
+	if me, ok := errors.AsType[*fault.MemoryError](err); !ok || me.What != `words of column "street"` {
+		t.Errorf("error %v: want that of the words of the column", err)
 	}
 }
 

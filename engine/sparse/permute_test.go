@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -36,6 +37,42 @@ func TestPermute(t *testing.T) {
 					t.Errorf("element (%d, %d) is %v: want %v", i, j, got, want)
 				}
 			}
+		}
+	}
+}
+
+// Across visits every stored element in order with its mirror image, whatever the pattern is.
+func TestAcross(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for n := range 12 {
+		m := &Matrix{Rows: n, Cols: n, Start: []int{0}}
+		for range n {
+			for j := range n {
+				if rng.IntN(3) == 0 {
+					m.Col, m.Val = append(m.Col, int32(j)), append(m.Val, rng.NormFloat64())
+				}
+			}
+			m.Start = append(m.Start, len(m.Col))
+		}
+		seen := 0
+		err := m.Across(func(i, j int, v, turned float64) error {
+			if seen < m.Start[i] || seen >= m.Start[i+1] || int(m.Col[seen]) != j {
+				t.Errorf("n=%d: element (%d, %d) is visited after %d", n, i, j, seen)
+			}
+			if v != m.At(i, j) || turned != m.At(j, i) {
+				t.Errorf("n=%d: elements (%d, %d) and its mirror image are %v, %v: want %v, %v", n, i, j, v,
+					turned, m.At(i, j), m.At(j, i))
+			}
+			seen++
+			return nil
+		})
+		if err != nil || seen != m.Count() {
+			t.Errorf("n=%d: %d elements, error %v: want %d", n, seen, err, m.Count())
+		}
+		stop, calls := errors.New("stop"), 0
+		err = m.Across(func(int, int, float64, float64) error { calls++; return stop })
+		if m.Count() > 0 && (err != stop || calls != 1) {
+			t.Errorf("n=%d: error %v after %d calls: want the first", n, err, calls)
 		}
 	}
 }

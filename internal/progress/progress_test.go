@@ -44,7 +44,15 @@ func TestLine(t *testing.T) {
 	if !strings.HasPrefix(text, "verdict 25% 10s, 30s left") && !strings.HasPrefix(text, "verdict 25% 11s") {
 		t.Errorf("line %q", text)
 	}
+	l.shown = time.Now().Add(time.Hour) // the line has been written too lately
+	l.Show(session.Shown{Stage: "verdict", Share: 0.5, Begin: begin})
+	if strings.Contains(w.String(), "50%") {
+		t.Errorf("line %q: want none so soon", w.String())
+	}
 	l.Show(session.Shown{Stage: "n", Begin: begin})
+	if !strings.Contains(w.String(), "\rn ") {
+		t.Errorf("line %q: want the new stage at once", w.String())
+	}
 	l.Clear()
 	if rest := w.String(); !strings.HasSuffix(rest, fmt.Sprintf("\r%*s\r", len(text), "")) {
 		t.Errorf("%q is left", rest)

@@ -102,6 +102,40 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestProgressOfMany: work that runs at once shares the one bar, whose share never falls; it ends
+// with the last work. The race detector sees what is not locked.
+func TestProgressOfMany(t *testing.T) {
+	s, r := device(t)
+	open := []*Progress{s.Progress()}
+	open[0].Step(0, 1, "all")
+	var wg sync.WaitGroup
+	together := make(chan struct{})
+	for k := range 8 {
+		p := s.Progress()
+		do := []func(step int){func(step int) { p.Step(step, 8, "one of many") },
+			func(int) { p.Resize(0.5) }, func(step int) { s.Warnf("warning %d of %d", step, k) },
+			func(int) { s.Progress().Done() }}[k/2]
+		wg.Go(func() {
+			<-together
+			for step := range 8 {
+				do(step)
+			}
+		})
+		open = append(open, p)
+	}
+	close(together)
+	wg.Wait()
+	for _, p := range open {
+		p.Done()
+	}
+	if !slices.IsSorted(r.shares) || r.shares[len(r.shares)-1] != 1 {
+		t.Errorf("shares %v: want a rise to 1", r.shares)
+	}
+	if s.course.open != 0 || s.course.bar != nil || len(s.Warnings()) != 16 {
+		t.Errorf("%d are open, the bar is %v, warnings %q", s.course.open, s.course.bar, s.Warnings())
+	}
+}
+
 // TestChecksKeepTheFirst: the first mistake is reported; later checks record and try nothing.
 func TestChecksKeepTheFirst(t *testing.T) {
 	a := &Session{}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 func TestExitCode(t *testing.T) {
@@ -69,5 +71,22 @@ func TestQuoted(t *testing.T) {
 		if got := Quoted(word); got != want {
 			t.Errorf("%q is quoted as %s: want %s", word, got, want)
 		}
+	}
+}
+
+// RenameParams names the flag in an error about its parameter, and leaves other errors and the
+// given one as they are.
+func TestRenameParams(t *testing.T) {
+	names := []string{"rank", "--dim", "tol", "--tolerance"}
+	for param, want := range map[string]string{"rank": "--dim", "tol": "--tolerance", "seed": "seed"} {
+		given := &fault.ParamError{Param: param, Value: 1, Want: "2"}
+		err := RenameParams(given, names...)
+		pe, ok := errors.AsType[*fault.ParamError](err)
+		if !ok || pe.Param != want || pe.Value != 1 || pe.Want != "2" || given.Param != param {
+			t.Errorf("%s: %v, and the given error is now %v", param, err, given)
+		}
+	}
+	if other := errors.New("rank"); RenameParams(other, names...) != other {
+		t.Error("an error without a parameter has changed")
 	}
 }

@@ -191,7 +191,7 @@ func hexPalette() []string {
 	return out
 }
 
-// corners returns the shapes for a page: x and y of each corner in turn, y down.
+// corners returns the shapes for a page: x and y of each corner in turn, y down, to four decimals.
 func corners() [][]float64 {
 	var out [][]float64
 	for _, shape := range shapes {

@@ -3,6 +3,8 @@ package view
 import (
 	"image/color"
 	"math"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -100,6 +102,28 @@ func TestMarkersDiffer(t *testing.T) {
 		}
 		if (len(shapes) == 1) != (n <= fewGroups) || len(colors) != n {
 			t.Errorf("%d groups have %d shapes and %d colors", n, len(shapes), len(colors))
+		}
+	}
+}
+
+// TestCorners: the page has the corners of the figures, upside down, with four decimals.
+func TestCorners(t *testing.T) {
+	list := corners()
+	if len(list) != len(shapes) {
+		t.Fatalf("%d shapes: want %d", len(list), len(shapes))
+	}
+	for k, shape := range shapes {
+		if len(list[k]) != 2*len(shape) {
+			t.Fatalf("shape %d has %d numbers: want %d", k, len(list[k]), 2*len(shape))
+		}
+		for i, c := range shape {
+			for axis, want := range []float64{float64(c.X), -float64(c.Y)} {
+				got := list[k][2*i+axis]
+				text := strconv.FormatFloat(got, 'f', -1, 64)
+				if _, decimals, _ := strings.Cut(text, "."); math.Abs(got-want) > 5e-5 || len(decimals) > 4 {
+					t.Errorf("corner %d of shape %d is %s: want %v", i, k, text, want)
+				}
+			}
 		}
 	}
 }

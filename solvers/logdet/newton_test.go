@@ -337,6 +337,35 @@ func TestAscentCanceled(t *testing.T) {
 	}
 }
 
+// TestTakeCanceled checks that a cancel ends the ascent while it takes its multipliers, too.
+func TestTakeCanceled(t *testing.T) {
+	g, list := sparse(rand.New(rand.NewPCG(8, 8)), 60, 20, 1100)
+	for k := 30; k < len(list); k++ { // these hold anyway
+		list[k].Kind, list[k].Bound = AtMost, 1e6
+	}
+	ascend := func(ctx *enginetest.Stopping) error {
+		eng := enginetest.New(t, 1)
+		s, err := newState(g.Rows, list, Options{Gamma: 10, Tolerance: 1e-4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.learned, err = newRows(eng, g, s); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.ascend(ctx, eng)
+		return err
+	}
+	whole := enginetest.StopAt(0)
+	if err := ascend(whole); err != nil {
+		t.Fatal(err)
+	}
+	for last := range 2 { // one for each sign
+		if err := ascend(enginetest.StopAt(whole.Looks() - last)); !errors.Is(err, context.Canceled) {
+			t.Errorf("look %d of %d: error %v", whole.Looks()-last, whole.Looks(), err)
+		}
+	}
+}
+
 // TestAscentPrice checks that the memory of the ascent is priced, and that projections remain where
 // it is too much or where bounds do not give way.
 func TestAscentPrice(t *testing.T) {

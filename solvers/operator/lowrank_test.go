@@ -163,6 +163,32 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
+// TestRounding: what is left of a diagonal after a pivot is a second pivot if it is more than the
+// rounding of the first, and nothing if it is less.
+func TestRounding(t *testing.T) {
+	for share, pivots := range map[float64]int{0.5: 1, 4: 2} {
+		x, err := points.NewDense(2, 2, []float64{1, 0, 1, math.Sqrt(share * (block + 1) * 0x1p-52)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := NewFactor(t.Context(), enginetest.New(t, 1), gaussian(t, "linear"), x,
+			FactorOptions{Most: 2})
+		if err != nil || len(f.Pivots) != pivots {
+			t.Errorf("a rest of %v roundings: pivots %v, error %v: want %d", share, f, err, pivots)
+		}
+	}
+}
+
+// TestWithoutPivots: a matrix of rounding next to its diagonal has no pivot, and the search ends.
+func TestWithoutPivots(t *testing.T) {
+	x := &points.Gram{N: 2, M: 2, Data: make([]float64, 4), Diagonal: []float64{1, 1}, Reference: []int{0, 1}}
+	f, err := NewFactor(enginetest.StopAt(1000), enginetest.New(t, 1), gaussian(t, "linear"), x,
+		FactorOptions{Most: 2})
+	if err != nil || len(f.Pivots) != 0 || f.Rest != 1 {
+		t.Errorf("factor %v, error %v: want no pivot and a rest of 1", f, err)
+	}
+}
+
 // TestBits: the number of workers does not change a bit.
 func TestBits(t *testing.T) {
 	x, k := cloud(t, 700, 8, 4), gaussian(t, "rbf:sigma=2")

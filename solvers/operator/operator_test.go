@@ -198,6 +198,23 @@ func TestBadMatrices(t *testing.T) {
 	}
 }
 
+// TestSymmetricToRounding: elements that differ from their mirror images by rounding, order times
+// eps, are symmetric; those that differ by twice as much are not.
+func TestSymmetricToRounding(t *testing.T) {
+	const n = 4
+	for share, sound := range map[float64]bool{0.5: true, 1: true, 2: false} {
+		v := 1 - share*n*0x1p-52
+		a := blas.MatrixOf(n, n, []float64{1, 1, 0, 0, v, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})
+		m := &sparse.Matrix{Rows: n, Cols: n, Start: []int{0, 2, 4, 5, 6}, Col: []int32{0, 1, 0, 1, 2, 3},
+			Val: []float64{1, 1, v, 1, 1, 1}}
+		_, dense := operator.Dense(a)
+		_, list := operator.Sparse(m)
+		if (dense == nil) != sound || (list == nil) != sound {
+			t.Errorf("a difference of %v roundings: errors %v, %v", share, dense, list)
+		}
+	}
+}
+
 // TestCancel checks that a canceled context ends a product with its error.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

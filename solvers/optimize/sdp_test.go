@@ -154,3 +154,52 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("two steps: %+v, error %v", res, err)
 	}
 }
+
+// TestCanceledInside: each part of a step ends with the error of its context.
+func TestCanceledInside(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a := blas.NewMatrix(3, 3)
+	a.Shift(1)
+	s := newSDPSearch(ctx, enginetest.New(t, 1), a, []Term{{1, 0, square(2)}})
+	s.evaluate(s.l)
+	for name, part := range map[string]func() (bool, error){
+		"search": func() (bool, error) { return s.search(1) },
+		"newton": func() (bool, error) { return s.newton(s.l.Clone()) },
+	} {
+		if moved, err := part(); moved || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: moved %t, error %v", name, moved, err)
+		}
+	}
+}
+
+// bent is the hinge c max(0, 1 - z), smoothed by mu; without mu it says nothing of derivatives.
+type bent float64
+
+func (c bent) Smooth(z, mu float64) (f, d1, d2 float64) {
+	if mu == 0 {
+		return float64(c) * max(0, 1-z), math.NaN(), 0
+	}
+	half, r := float64(c)/2, math.Hypot(1-z, mu)
+	return half * (1 - z + r), -half * (1 + (1-z)/r), half * mu * mu / (r * r * r)
+}
+
+func (c bent) Gap(z, d float64) float64 {
+	if d < -float64(c) || d > 0 {
+		return math.Inf(1)
+	}
+	return max(0, float64(c)*max(0, 1-z)+d*(1-z))
+}
+
+// TestEndsAtRounding: the search for a gap below rounding ends long before its steps are used up,
+// near the minimum: that of <A, Z> = z and the hinge 3 max(0, 1 - z) is 1, at z = 1.
+func TestEndsAtRounding(t *testing.T) {
+	a := blas.NewMatrix(1, 1)
+	a.Shift(1)
+	res, err := MinimizeSDP(t.Context(), enginetest.New(t, 1), a, []Term{{0, 0, bent(3)}},
+		SDPOptions{Tolerance: 1e-300, Steps: 10000})
+	if err != nil || res.Steps == 10000 || math.Abs(res.Objective-1) > 1e-6 {
+		t.Errorf("objective %v with gap %v after %d steps, error %v: want 1", res.Objective, res.Gap,
+			res.Steps, err)
+	}
+}

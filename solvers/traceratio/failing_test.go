@@ -53,3 +53,34 @@ func TestRenew(t *testing.T) {
 		t.Errorf("smallest eigenvalue %g, shift %g of values from %g to %g", w[0], p.c, last, first)
 	}
 }
+
+// TestFailuresOfSpace: what fails in the search in a space fails it, with its error.
+func TestFailuresOfSpace(t *testing.T) {
+	const m = 60
+	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(5, 8))
+	a, b := large(eng, rng, m, m, 1000, 1), large(eng, rng, m, m, 1, 1)
+	enginetest.FailEverywhere(t, "space", 60, func(ctx context.Context) error {
+		s := &search{ctx: ctx, eng: eng, a: a, b: b, d: 2, m: m, shifted: blas.NewMatrix(m, m),
+			Options: Options{MaxIter: 50}}
+		_, err := s.davidson()
+		return err
+	}, "traceratio.factor")
+}
+
+// TestNullOfRounding: directions with eigenvalues of B up to rounding, order times eps times the
+// norm, are its null space, and those with twice as much are not.
+func TestNullOfRounding(t *testing.T) {
+	const m = 5
+	for share, null := range map[float64]int{0: 2, 0.5: 2, 2: 1} {
+		s := &search{ctx: t.Context(), eng: enginetest.New(t, 1), m: m, b: blas.NewMatrix(m, m),
+			shifted: blas.NewMatrix(m, m)}
+		for i, v := range []float64{1, share * m * 0x1p-52, 0.5, 0, 0.25} {
+			s.b.Set(i, i, v)
+		}
+		got, err := s.nullSpace()
+		if err != nil || got.Rows != null {
+			t.Errorf("%v roundings: a null space of %d dimensions, error %v: want %d", share, got.Rows, err,
+				null)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/mustlink/mustlink/engine"
@@ -182,6 +183,24 @@ func TestBits(t *testing.T) {
 			if at.X[i] != want.X[i] || at.Y[i] != want.Y[i] {
 				t.Fatalf("point %d is at %v, %v with %d workers: want %v, %v", i, at.X[i], at.Y[i], workers,
 					want.X[i], want.Y[i])
+			}
+		}
+	}
+}
+
+// TestCircle: points without spread start on a circle around the origin, as far from one another as
+// their order says.
+func TestCircle(t *testing.T) {
+	const n, radius = 9, 2.0
+	got := scaled(Plane{slices.Repeat([]float64{7}, n), slices.Repeat([]float64{-3}, n)}, radius)
+	for i := range n {
+		if r := math.Hypot(got.X[i], got.Y[i]); math.Abs(r-radius) > 1e-12 {
+			t.Errorf("point %d is %v from the origin: want %v", i, r, radius)
+		}
+		for j := range i {
+			d := math.Hypot(got.X[i]-got.X[j], got.Y[i]-got.Y[j])
+			if want := 2 * radius * math.Sin(math.Pi*float64(i-j)/n); math.Abs(d-want) > 1e-12 {
+				t.Errorf("points %d and %d are %v apart: want %v", i, j, d, want)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package arrow_test
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"slices"
@@ -127,6 +128,28 @@ func TestNested(t *testing.T) {
 	}
 	if diff := difftest.Diff(want, d.Points); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A long text whose place is not in the file is refused, and not read as an empty one.
+func TestTextsOutsideTheFile(t *testing.T) {
+	const long = "a text that is too long for its place"
+	b := file(t, nil, field{"a", apache.BinaryTypes.StringView, []string{`["` + long + `"]`}})
+	view := append([]byte{byte(len(long)), 0, 0, 0}, long[:4]...)
+	at := bytes.Index(b, view)
+	if at < 0 {
+		t.Fatal("the file has no view of its text")
+	}
+	for what, change := range map[string]func(b []byte){
+		"a buffer that there is not": func(b []byte) { b[8] = 1 },
+		"the end of its buffer":      func(b []byte) { b[13] = 1 },
+		"a length below 0":           func(b []byte) { b[3] = 0x80 },
+	} {
+		bad := bytes.Clone(b)
+		change(bad[at:])
+		if d, err := read(bad, options(true)); !fault.IsInput(err) || d != nil {
+			t.Errorf("%s: error %v: want one of input", what, err)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -398,4 +399,24 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestWalker: a structure with values of every type ends where it ends, and what is cut off is
+// refused everywhere.
+func TestWalker(t *testing.T) {
+	full := bytes.Repeat([]byte{0xff}, 8)
+	number := []byte{0xff, 1} // of two bytes
+	b := slices.Concat([]byte{0x11, 0x12, 0x13, 0xff}, []byte{0x14}, number, []byte{0x15}, number,
+		[]byte{0x16}, number, []byte{0x17}, full, []byte{0x18, 3}, full[:3], []byte{0x19, 0x25}, number,
+		number, []byte{0x1a, 0x17}, full, []byte{0x1c, 0x17}, full, []byte{0}, []byte{0x07}, number, full,
+		[]byte{0})
+	w := walker{b: append(bytes.Clone(b), full...)}
+	if err := w.structure(0); err != nil || w.at != len(b) {
+		t.Errorf("it ends after %d bytes, error %v: want %d", w.at, err, len(b))
+	}
+	for n := range b {
+		if err := (&walker{b: b[:n]}).structure(0); err == nil {
+			t.Errorf("a structure cut off after %d of %d bytes passes", n, len(b))
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -148,5 +149,26 @@ func TestFullDevice(t *testing.T) {
 	err := Write(full, text(strings.Repeat("x", 2*bufferSize)))
 	if !errors.Is(err, syscall.ENOSPC) || err.Error() != "writing /dev/full: no space left on device" {
 		t.Errorf("error %v: want one that names the path and the cause", err)
+	}
+}
+
+// A write leaves no file open, neither its own nor the folder.
+func TestNothingStaysOpen(t *testing.T) {
+	const descriptors = "/proc/self/fd"
+	if _, err := os.Stat(descriptors); err != nil {
+		t.Skip("no list of open files on this system")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it closes forgotten files
+	path := filepath.Join(t.TempDir(), "out")
+	open := func() int {
+		for range 20 {
+			if err := Write(path, text("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return len(strings.Fields(entries(t, descriptors)))
+	}
+	if first, second := open(), open(); second > first {
+		t.Errorf("%d files are open, and %d after 20 more writes", first, second)
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 )
@@ -127,5 +130,27 @@ func TestBadArrays(t *testing.T) {
 	}
 	if err := good.check("the matrix"); err != nil {
 		t.Error(err)
+	}
+}
+
+// Groups need a place for their labels alone.
+func TestCopyOfGroups(t *testing.T) {
+	g := &Groups{Rows: 3, Forbidden: 1, found: &mustlink.Groups{Labels: []int{0, -1, 1},
+		Forbidden: []cluster.Forbidden{{A: 0, B: 2, I: 0, J: 2, Column: -1}}}}
+	label, forbidden := make([]int64, 4), make([]int64, 4)
+	err := g.Copy(nil, nil, nil, unsafe.Pointer(&forbidden[0]))
+	if CodeOf(err) != BadArgument || forbidden[1] != 0 {
+		t.Errorf("without a place for labels: %v", err)
+	}
+	if err := g.Copy(unsafe.Pointer(&label[0]), nil, nil, nil); err != nil ||
+		!slices.Equal(label, []int64{0, -1, 1, 0}) {
+		t.Errorf("labels %v, error %v", label, err)
+	}
+	if err := g.Copy(unsafe.Pointer(&label[0]), nil, nil, unsafe.Pointer(&forbidden[0])); err != nil ||
+		!slices.Equal(forbidden, []int64{0, 2, -1, 0}) {
+		t.Errorf("forbidden %v, error %v", forbidden, err)
+	}
+	if err := (&Groups{found: &mustlink.Groups{}}).Copy(nil, nil, nil, nil); err != nil {
+		t.Errorf("no rows: %v", err)
 	}
 }

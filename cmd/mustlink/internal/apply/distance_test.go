@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +14,8 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/session"
 )
@@ -78,5 +82,77 @@ func saveModel(t *testing.T, dir, method string) {
 	}
 	if err := m.Save(filepath.Join(dir, method)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLastLook: a command that was canceled while it worked writes nothing: the last look at its
+// context is its own, when the work is done.
+func TestLastLook(t *testing.T) {
+	dir := t.TempDir()
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(20, 3, false))
+	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n2,3\n")
+	s := &session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard,
+		Getenv: os.Getenv, Quiet: true}
+	s.Workers, s.BLASThreads = 1, 1
+	m, err := metric.Open(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, out := source.Data{Path: filepath.Join(dir, "data.csv")}, filepath.Join(dir, "out.csv")
+	for place, work := range map[string]func(context.Context) error{
+		"apply.(*distanceCommand).inMemory ": func(ctx context.Context) error {
+			d := &distanceCommand{Session: s, m: m, data: data, out: out,
+				pairs: source.Links{Path: filepath.Join(dir, "pairs.csv"), By: dataset.ByRow}}
+			_, err := d.inMemory(ctx)
+			return err
+		},
+		"apply.(*clusterCommand).clusterInMemory ": func(ctx context.Context) error {
+			c := &clusterCommand{Session: s, m: m, data: data, out: out, k: 2, restarts: 2,
+				algorithm: algKMeans}
+			_, err := c.clusterInMemory(ctx)
+			return err
+		},
+	} {
+		whole := enginetest.StopAt(0)
+		if err := work(whole); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(out); err != nil {
+			t.Fatal(err)
+		}
+		last := enginetest.FailAt(whole.Looks(), enginetest.ErrBroken)
+		err := work(last)
+		if !errors.Is(err, enginetest.ErrBroken) || !strings.HasPrefix(last.Place(), place) {
+			t.Errorf("the last look is that of %s, error %v: want %s", last.Place(), err, place)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s has written", place)
+		}
+	}
+}
+
+// TestClusterChecks: without a number, a distance or a model there are no clusters, and the message
+// says what to give.
+func TestClusterChecks(t *testing.T) {
+	cmd := newCluster(&session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard,
+		Getenv: os.Getenv})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{"-i", "data.csv", "-o", "out.csv"})
+	want := "-n and --distance are missing: want -n CLUSTERS, --distance D or a MODEL of mustlink calibrate " +
+		"(see cluster --help)"
+	if err := cmd.Execute(); !fault.IsInput(err) || err.Error() != want {
+		t.Errorf("error %v: want %s", err, want)
+	}
+}
+
+// TestAlike: what keeps two rows apart is one value, or two that are near.
+func TestAlike(t *testing.T) {
+	values := []string{"3", "x", "5"}
+	if got := (&column{values: values}).alike(0, 2); got != `the same value "3"` {
+		t.Errorf("one value: %s", got)
+	}
+	got := (&column{values: values, width: "10"}).alike(0, 2)
+	if got != `the values "3" and "5", nearer than 10,` {
+		t.Errorf("two values: %s", got)
 	}
 }

@@ -1,8 +1,14 @@
 package page
 
 import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,9 +18,14 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/clitest"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/view"
 	"github.com/mustlink/mustlink/label"
 )
 
@@ -126,4 +137,50 @@ func TestPermuted(t *testing.T) {
 	if a, b := list[0].value, list[1].value; !(a > 0.2 && a <= 1) || math.Abs(b) > 0.1 {
 		t.Errorf("losses %g and %g", a, b)
 	}
+}
+
+// TestWrite: the page is written whole, with the first contradiction of the links; what fails on
+// the way fails it, with its error.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(20, 3, false))
+	clitest.Write(t, dir, "links.csv",
+		"i,j,link\n0,2,must\n2,4,must\n0,4,cannot\n1,3,must\n0,1,cannot\n2,3,cannot\n")
+	o := &Options{Input: pictures.Input{Data: source.Data{Path: filepath.Join(dir, "data.csv")},
+		Links: source.Links{Path: filepath.Join(dir, "links.csv"), By: dataset.ByRow}},
+		Clusters: 2, Seeds: 1, Features: 2, Suspicious: 2, Output: filepath.Join(dir, "page.html")}
+	quiet := func() *session.Session {
+		s := &session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard,
+			Getenv: os.Getenv, Quiet: true}
+		s.Workers, s.BLASThreads = 1, 1
+		return s
+	}
+	r, err := Write(t.Context(), quiet(), o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := clitest.Read(t, dir, "page.html")
+	if r.Points != 20 || r.Bytes != len(text) || !strings.Contains(text, "contradictions") {
+		t.Errorf("report %+v of %d bytes, which tell of contradictions: %t", r, len(text),
+			strings.Contains(text, "contradictions"))
+	}
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "1 cannot-links join points that must") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	other := *o
+	other.Output = filepath.Join(dir, "none", "page.html")
+	if r, err := Write(t.Context(), quiet(), &other, nil); !errors.Is(err, fs.ErrNotExist) || r != nil {
+		t.Errorf("without a folder: %v, error %v", r, err)
+	}
+	other.Output, other.Data.Path = o.Output, filepath.Join(dir, "none.csv")
+	if _, err := Write(t.Context(), quiet(), &other, nil); !fault.IsInput(err) {
+		t.Errorf("without data: error %v", err)
+	}
+	scene, err := o.Read(t.Context(), quiet(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enginetest.FailEverywhere(t, "points", 40, func(ctx context.Context) error {
+		return (&maker{Scene: scene, Options: o, ctx: ctx, k: 2, out: &view.Report{}}).points()
+	})
 }
