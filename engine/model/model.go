@@ -343,13 +343,17 @@ func (f *File) Narrowed() (*File, error) {
 const shrunk = 1 << 12
 
 // Shrink makes F32 tensors of large F64 ones whose values all are numbers of single precision, such
-// as pixels and embeddings. It changes no value, and no file with one beyond single precision.
+// as pixels and embeddings. It changes no value.
 func (f *File) Shrink() {
-	narrow, err := f.Narrowed()
+	longer := func(v float64) bool { return v != float64(float32(v)) }
 	for name, t := range f.Tensors {
-		if err == nil && len(t.F64) >= shrunk && slices.EqualFunc(t.F64, narrow.Tensors[name].F32,
-			func(v float64, n float32) bool { return v == float64(n) }) {
-			f.Tensors[name] = narrow.Tensors[name]
+		if len(t.F64) < shrunk || slices.ContainsFunc(t.F64, longer) {
+			continue
 		}
+		narrow := make([]float32, len(t.F64))
+		for i, v := range t.F64 {
+			narrow[i] = float32(v)
+		}
+		f.Tensors[name] = Tensor{Shape: t.Shape, F32: narrow}
 	}
 }
