@@ -137,11 +137,11 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	need, limit := FormatBytes(e.Need), FormatBytes(e.Limit)
-	if need == limit { // they differ in digits that are not shown
-		need, limit = fmt.Sprintf("%d B", e.Need), fmt.Sprintf("%d B", e.Limit)
+	need, limit := FormatBytes(e.Need)+", limit ", FormatBytes(e.Limit)
+	if strings.HasPrefix(need, limit+",") { // they differ in digits that are not shown
+		need = "more than the limit "
 	}
-	s := fmt.Sprintf("%s needs %s, limit %s", e.What, need, limit)
+	s := e.What + " needs " + need + limit
 	if e.Hint != "" {
 		s += ": " + e.Hint
 	}

@@ -52,7 +52,7 @@ func TestMessages(t *testing.T) {
 		{&fault.MemoryError{What: "matrix", Need: 1500, Limit: 1023, Hint: "use less"},
 			`matrix needs 1.5 KiB, limit 1023 B: use less`},
 		{&fault.MemoryError{What: "matrix", Need: 1<<20 + 1, Limit: 1 << 20},
-			`matrix needs 1048577 B, limit 1048576 B`},
+			`matrix needs more than the limit 1.0 MiB`},
 	}
 	for _, c := range cases {
 		if got := c.err.Error(); got != c.want {

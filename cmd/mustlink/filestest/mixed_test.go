@@ -103,10 +103,11 @@ func TestRowNumbers(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%d.5,%d,%d\n", i, 7*(i%2)+i%3, i%5, i%2)
 	}
 	clitest.Write(t, dir, "numbered.csv", text.String())
+	clitest.Write(t, dir, "again.csv", text.String()) // rows of one file would vote for themselves
 	for _, command := range []string{
 		"cluster -i numbered.csv -n 2 -o OUT", "cluster -i numbered.csv -n 2 --stream -o OUT",
 		"cluster -i numbered.csv -n 2 -a minibatch -o OUT",
-		"classify --train numbered.csv -i numbered.csv -o OUT",
+		"classify --train numbered.csv -i again.csv -o OUT",
 	} {
 		run := func(out, flags string) string {
 			o := commandtest.RunOK(t, dir, strings.ReplaceAll(command, "OUT", out)+" -q "+flags)
