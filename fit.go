@@ -64,6 +64,9 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if l, err = s.linksOf(choice.Method, t, l); err != nil {
 		return nil, err
 	}
+	if j := s.judgedBy; j != nil && j.N() != t.Rows() {
+		return nil, fault.Shape("the number of rows of the links of JudgedBy", j.N(), "%d", t.Rows())
+	}
 	learner, err := s.learner(choice, t, l)
 	if err != nil {
 		return nil, err
@@ -135,7 +138,8 @@ func (s *settings) learn(ctx context.Context, eng *engine.Engine, of task, t *Ta
 		lighter, there := of.choice.Lighter(refused)
 		if !there {
 			if of.choice.Why != "" { // hints of methods name parameters, of a method that nobody named
-				refused.Hint = "raise the memory limit, or fit a sample of the rows"
+				plain := *refused
+				plain.Hint, err = "raise the memory limit, or fit a sample of the rows", &plain
 			}
 			return nil, of, err
 		}

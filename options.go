@@ -216,7 +216,7 @@ func HoldOut(folds int) Option {
 
 // JudgedBy makes [Fit] hold out links of l, between the same rows, for [HoldOut]: the further fits
 // learn from these. If links are left out because metrics contradict them, every metric agrees with
-// the links that remain, and l has to have them all.
+// the links that remain, and l has to have them all; nil are those of the fit.
 func JudgedBy(l *Links) Option {
 	return Option{"JudgedBy", fit, func(s *settings) { s.judgedBy = l }}
 }

@@ -16,8 +16,8 @@ const NewChunklet = algorithms.NewChunklet
 
 // Update returns the model with more links; m does not change. A model of npkl, kbeta, gml, itml or
 // blend learns links between its training rows: t contains these rows again, or is nil for a model
-// that stores all of them, as those of npkl, gml and small ones of blend do; l contains only the
-// new links. That of blend is fitted again to all links; the others go on from what they have
+// that stores all of them, as those of npkl, gml and blend (of up to 16 MiB) do; l contains only
+// the new links. That of blend is fitted again to all links; the others go on from what they have
 // learned. A model of krca in its Cholesky form learns the chunklets of l, whose rows in t are new
 // to it. For other models the error is a *fault.DataError or *fault.ParamError. [Description] says
 // what one needs.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Two people ask for everything that the page shows, answer, disagree and take back, while metrics
@@ -58,8 +59,10 @@ func TestRequestsAtOnce(t *testing.T) {
 		})
 	}
 	people.Wait()
-	for drawn := 0; drawn < 2 && s.ctx.Err() == nil; { // the rows as they are, and the first fit
-		request(s, "GET", "/"+annKey+"/state", "")
+	for drawn, end := 0, time.Now().Add(time.Minute); drawn < 2; { // the rows as they are, and the first fit
+		if request(s, "GET", "/"+annKey+"/state", ""); time.Now().After(end) {
+			t.Fatal("no fit has been drawn in a minute")
+		}
 		s.mu.Lock()
 		drawn = s.fit.version
 		s.mu.Unlock()

@@ -190,7 +190,10 @@ func extend(stages []stage, digests []int64) *extension {
 func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block, error) {
 	return func(x points.Points, to blas.Matrix) error {
 		first := 0
-		inputs, digests := []points.Points{x}, points.Digests(x)
+		inputs, digests := []points.Points{x}, []int64(nil)
+		if e.digests != nil {
+			digests = points.Digests(x)
+		}
 		for _, s := range e.stages {
 			y, err := s.Embed(ctx, eng, inputs[s.from])
 			if err != nil {
@@ -246,8 +249,8 @@ type Model struct {
 
 var _ algorithms.Linker = (*Model)(nil)
 
-// Digested reports whether the model has digests of the training points, so that its formula takes
-// them for new points.
+// Digested reports whether the model has digests of the training points. Its formula embeds these
+// as new points.
 func (m *Model) Digested() bool { return m.Extension().(*extension).digests != nil }
 
 // Links returns the links that the model was fitted on.

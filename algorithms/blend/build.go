@@ -203,7 +203,7 @@ func (b *builder) assemble() error {
 }
 
 // storedBytes is the size of the training points and their coordinates up to which a model stores
-// them, so that it learns more links without their table.
+// them. It can then be updated without their table.
 var storedBytes int64 = 16 << 20
 
 // table returns the table of the training points, or of those that stages evaluate, and the
@@ -215,19 +215,27 @@ func (b *builder) table() (fitted.Table, *extension, error) {
 		y, err := b.coordinates()
 		return fitted.NewTable(kernel.Linear(), x, y), extend(b.stages, nil), err
 	}
-	ix, rows := points.NewIndex(x), []int(nil)
+	const each = 100 // bytes of a row: in an index, its digest, and where that is found
+	if err := b.fit.Eng.Check("an index of the rows of a blend", each*int64(x.Len())+points.Bytes(x),
+		"use fewer rows or raise the memory limit"); err != nil {
+		return fitted.Table{}, nil, err
+	}
+	ix, rows, whole := points.NewIndex(x), []int(nil), false
 	for _, s := range b.stages {
 		m := s.Model.(fitted.Member).Parent()
-		outofsample.Lighten(m, x)
+		outofsample.Lighten(m, x, ix)
 		if some := m.Stored(); some != nil && s.from == 0 {
+			whole = whole || some.Len() == x.Len()
 			for i := range some.Len() {
 				rows = append(rows, ix.Find(some, i))
 			}
 		}
 	}
-	slices.Sort(rows)
-	t := fitted.Table{Kernel: kernel.Linear(), Support: x.Select(slices.Compact(rows)), Dim: d}
-	return t, extend(b.stages, points.Digests(x)), nil
+	if slices.Sort(rows); !whole {
+		x = x.Select(slices.Compact(rows))
+	}
+	t := fitted.Table{Kernel: kernel.Linear(), Support: x, Dim: d}
+	return t, extend(b.stages, points.Digests(b.fit.X)), nil
 }
 
 // coordinates returns those of the training rows.

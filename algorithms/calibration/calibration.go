@@ -236,8 +236,8 @@ func (c *Calibration) possible(threshold float64, distances []float64, all float
 	return &other, doubt
 }
 
-// limit lowers the precision, and the mean of the probabilities, to this share, and reports whether
-// one of them was above it by more than a sample of links may be; the upper bound usually is.
+// limit lowers the precision, and the mean of the probabilities, to this share. It reports whether
+// one of them was above it by more than 5 %, or the lower bound was.
 func (f *Found) limit(most float64) bool {
 	p := &f.Precision
 	const little = 1.05
@@ -250,7 +250,7 @@ func (f *Found) limit(most float64) bool {
 		return sum / float64(len(f.Probabilities))
 	}
 	before := mean(1)
-	if !(before > most) { // not a number without pairs
+	if !(before > most) {
 		return above
 	}
 	low, high := 0.0, 1.0

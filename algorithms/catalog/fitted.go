@@ -265,6 +265,7 @@ func Decode(file *model.File) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
+	file.Widen()
 	f := &Fitted{Features: h.Features, Fingerprint: h.Fingerprint, LibraryVersion: h.LibraryVersion,
 		Build: h.Build, Single: h.Precision == model.Single}
 	if f.Model, err = method.decode(file); err != nil {

@@ -76,7 +76,7 @@ func TestBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		if want := 5*v.At(i, 0) + 7*v.At(i, 1); math.Abs(out.At(i, 0)-want) > 1e-14 {
+		if want := 5*v.At(i, 0) + 7*v.At(i, 1); math.Abs(out.At(i, 0)-want) > 1e-13 {
 			t.Fatalf("row %d is %v: want %v", i, out.At(i, 0), want)
 		}
 	}

@@ -92,10 +92,14 @@ func Level(parts []Part) (mean, err float64) {
 		p.Statistic = p.Minus(p.newStatistic()) // a copy
 		for _, kind := range [][2]int{{0, p.Must}, {p.Must, len(p.Links)}} {
 			own := p.Links[kind[0]:kind[1]]
-			each := blas.Sum(own) / float64(len(own))
-			for k := range own {
-				own[k] -= each
-				p.Statistic.Rows[p.row[kind[0]+k]] -= each
+			n := float64(len(own))
+			if n < 2 {
+				continue // of one link nothing says how far it is from the mean of others
+			}
+			each, wider := blas.Sum(own)/n, math.Sqrt(n/(n-1)) // as the mean is of the same links
+			for k, v := range own {
+				own[k] = wider * (v - each)
+				p.Statistic.Rows[p.row[kind[0]+k]] += own[k] - v
 			}
 		}
 	}

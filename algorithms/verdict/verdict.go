@@ -30,7 +30,8 @@ type Verdict struct {
 	// Gain is AUC - Raw. Of a method that was chosen among several by the same links it is what the
 	// choice gained on links that it was not made by.
 	Gain float64 `json:"gain"`
-	// The standard errors of AUC and, as of a metric that learned nothing, of Gain.
+	// The standard errors of AUC and of Gain. That of Gain is what it would be if the metric had
+	// learned nothing.
 	Error     float64 `json:"error"`
 	GainError float64 `json:"gain_error"`
 	Found     Finding `json:"finding"`

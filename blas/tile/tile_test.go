@@ -143,10 +143,13 @@ func TestPlan(t *testing.T) {
 		rng := rand.New(rand.NewPCG(6, 6))
 		for range 200 {
 			m, n, k := 1+rng.IntN(5000), 1+rng.IntN(5000), 1+rng.IntN(5000)
-			depth := 0
+			lower, depth := rng.IntN(2) == 0, 0
+			if lower {
+				n = m
+			}
 			for workers := 1; workers <= 16; workers *= 2 {
 				j := newJob(New(table, workers))
-				j.C, j.k, j.Lower = blas.Matrix{Rows: m, Cols: n, Stride: n}, k, m == n
+				j.C, j.k, j.Lower = blas.Matrix{Rows: m, Cols: n, Stride: n}, k, lower
 				j.plan()
 				if j.rows%table.MR != 0 || j.width%table.NR != 0 || j.chunk%table.NR != 0 || j.rows < 1 ||
 					j.chunk < 1 || j.chunk > j.width || j.depth < 1 || j.depth > k || j.group < 1 ||

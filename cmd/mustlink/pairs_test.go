@@ -106,7 +106,8 @@ func TestCalibrate(t *testing.T) {
 	if !strings.Contains(o.Stderr, "training rows") {
 		t.Errorf("no warning about training rows: %q", o.Stderr)
 	}
-	for share, words := range map[string][2]string{"": {"want --share of all", "matches, as of these links"},
+	for share, words := range map[string][2]string{
+		"":             {"give --share, the", "matches, the share among these links"},
 		" --share 0.4": {"", "a share of 0.4 of pairs matches\n"}} {
 		o := commandtest.RunOK(t, dir, "calibrate model.mlk -i other.csv -c held.csv -o c.mlk"+share)
 		if !strings.Contains(o.Stderr, words[0]) || words[0] == "" && o.Stderr != "" ||

@@ -339,6 +339,18 @@ func (f *File) Narrowed() (*File, error) {
 	return out, nil
 }
 
+// Widen makes the F32 tensors of a file of double precision F64, once for all that read them.
+func (f *File) Widen() {
+	for name, t := range f.Tensors {
+		if t.F32 == nil || f.Header.Precision == Single {
+			continue
+		}
+		if wide, err := f.Float64s(name, t.Shape...); err == nil {
+			f.Tensors[name] = Tensor{Shape: t.Shape, F64: wide}
+		}
+	}
+}
+
 // shrunk is the number of values from which [File.Shrink] looks at a tensor.
 const shrunk = 1 << 12
 

@@ -487,3 +487,35 @@ func ExampleNewDense() {
 	// [5 6 1 2]
 	// row 1, column "1": value is NaN: want a finite number
 }
+
+// Points have one digest if, and as good as only if, they are equal: 0 is -0, a zero that is stored
+// is one that is not, and any other bit counts.
+func TestDigests(t *testing.T) {
+	row := []float64{1.5, -2, 0, 3}
+	dense := func(change func(v []float64)) int64 {
+		v := slices.Clone(row)
+		change(v)
+		return points.Digests(&points.Dense{N: 1, D: 4, Data: v})[0]
+	}
+	want := dense(func([]float64) {})
+	if got := dense(func(v []float64) { v[2] = math.Copysign(0, -1) }); got != want {
+		t.Errorf("with -0: %d, with 0: %d", got, want)
+	}
+	seen := map[int64]string{want: "as it is"}
+	for k := range row {
+		for bit := range 64 {
+			got := dense(func(v []float64) { v[k] = math.Float64frombits(math.Float64bits(v[k]) ^ 1<<bit) })
+			if name := fmt.Sprintf("bit %d of %d", bit, k); got != want || k != 2 || bit != 63 {
+				if other, there := seen[got]; there {
+					t.Errorf("%s and %s have one digest", name, other)
+				}
+				seen[got] = name
+			}
+		}
+	}
+	sparse := &points.CSR{N: 2, D: 9, Start: []int{0, 2, 5}, Col: []int32{1, 7, 1, 4, 7},
+		Val: []float64{2, 3, 2, 0, 3}}
+	if d := points.Digests(sparse); d[0] != d[1] {
+		t.Errorf("a stored zero changes the digest: %v", d)
+	}
+}

@@ -459,7 +459,7 @@ func (f function) formula(method string) (formula.Map, error) {
 func (t *table) formula(method string) (formula.Map, error) {
 	if e, is := t.ext.(Formulated); is {
 		rest, err := e.Formula()
-		if err != nil || t.coordinates.Rows != t.support.Len() {
+		if err != nil || t.coordinates.Rows == 0 || t.coordinates.Rows != t.support.Len() {
 			return rest, err
 		}
 		return &formula.Lookup{Rows: t.support, Coordinates: t.coordinates, Rest: rest}, nil

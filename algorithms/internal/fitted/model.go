@@ -383,7 +383,7 @@ func StoreMembers(f *model.File, method string, files []model.File) {
 				for i := range x.N {
 					rows = append(rows, int64(ix.Find(x, i)))
 				}
-				if !slices.Contains(rows, -1) {
+				if x.N <= own.Shape[0] && !slices.Contains(rows, -1) {
 					name, t = tensorShared, model.Tensor{Shape: []int{x.N}, I64: rows}
 				}
 			}

@@ -85,7 +85,14 @@ func ReadPoints(f *model.File, dim int, alphabet string) (points.Points, error) 
 			return x, err
 		}
 		rows, err := ReadIndices(f, tensorShared, shape[0])
-		return x.Select(rows), err
+		if err == nil && len(rows) > shape[0] {
+			err = fault.Data("", "tensor %s has %d rows: want at most %d, those of %s", tensorShared, len(rows),
+				shape[0], tensorDense)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return x.Select(rows), nil
 	case f.Has(tensorLetters):
 		return decodeSequences(f, alphabet)
 	case f.Has(tensorStart):

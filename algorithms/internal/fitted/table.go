@@ -15,7 +15,8 @@ import (
 // Table holds training rows and their coordinates.
 type Table struct {
 	Kernel kernel.Kernel // its feature space is where neighbors are searched; its bandwidth is a number
-	// the training rows, without values if they are rows of a Gram matrix; if some, none is recalled
+	// Support are the training rows, without values if they are rows of a Gram matrix. If these are
+	// some of them only, all points are new ones.
 	Support points.Points
 	// Coordinates are n x Dim; their inner products are the learned kernel matrix. They have no
 	// data if the extension computes them.
@@ -28,9 +29,6 @@ type Table struct {
 func NewTable(k kernel.Kernel, x points.Points, coordinates blas.Matrix) Table {
 	return Table{k, StripPoints(x), coordinates, coordinates.Cols}
 }
-
-// Means returns the coordinates with the mean of equal training rows in that of the first of them.
-func (t Table) Means() blas.Matrix { return newKnown(t.Support, t.Coordinates).means }
 
 // Extension computes the coordinates of points: training rows and new ones.
 type Extension interface {
@@ -62,33 +60,36 @@ type known struct {
 
 // Extended returns the map of a table and its extension.
 func Extended(method string, t Table, e Extension) *Map {
-	known := sync.OnceValue(func() known { return newKnown(t.Support, t.Coordinates) })
+	known := sync.OnceValue(func() known {
+		ix := points.NewIndex(t.Support)
+		return known{ix, Means(ix, t.Support, t.Coordinates)}
+	})
 	return &Map{&table{basis{t.Kernel, t.Support}, t.Coordinates, t.Dim, e, known}, method}
 }
 
-// newKnown costs what an index of the rows costs, and a copy of the coordinates if rows are equal.
-func newKnown(x points.Points, coordinates blas.Matrix) known {
-	k := known{points.NewIndex(x), coordinates}
-	counts := make(map[int]int) // of repeated rows, by the first one
+// Means returns the coordinates of training rows x, with an index of these, in which the first of
+// equal rows has the mean of all. Cost: a copy of the coordinates if rows are equal.
+func Means(ix *points.Index, x points.Points, coordinates blas.Matrix) blas.Matrix {
+	means, counts := coordinates, make(map[int]int) // of repeated rows, by the first one
 	for j := range x.Len() {
-		first := k.index.Find(x, j)
+		first := ix.Find(x, j)
 		if first == j {
 			continue
 		}
 		if len(counts) == 0 {
-			k.means = coordinates.Clone()
+			means = coordinates.Clone()
 		}
 		counts[first]++
 		for c, v := range coordinates.Row(j) {
-			k.means.Row(first)[c] += v
+			means.Row(first)[c] += v
 		}
 	}
 	for first, repeated := range counts {
-		for c := range k.means.Cols {
-			k.means.Row(first)[c] /= float64(repeated + 1)
+		for c := range means.Cols {
+			means.Row(first)[c] /= float64(repeated + 1)
 		}
 	}
-	return k
+	return means
 }
 
 // Coordinates returns the coordinates of a table's training rows, n x Dim, and no data for another

@@ -89,8 +89,8 @@ func Describe(m *fitted.Map, recorded []algorithms.Statistic, loss Loss, g Graph
 	switch {
 	case r.Gap < 0:
 		gap = "unknown"
-	case r.Gap == 0: // shown up to the tolerance: the objective may differ by as little
-		gap = "that of tol"
+	case r.Gap == 0: // found up to the tolerance: the objective may differ by as little
+		gap = "the tolerance"
 	}
 	return slices.Concat(
 		[]algorithms.Statistic{{Name: "loss", Value: string(loss)}, {Name: "graph", Value: string(g)}},

@@ -307,8 +307,8 @@ func (w *Supervision) Drop(ctx context.Context, eng *engine.Engine, k kernel.Ker
 		named = append(named, "…")
 	}
 	return []string{fmt.Sprintf(
-		"left out, since no metric separates points at distance 0: %s; rows %s",
-		fault.Count(len(w.impossible), "cannot-link or triplet"), strings.Join(named, ", "))}, nil
+		"cannot-links or triplets left out, since no metric separates points at distance 0: %d, of rows %s",
+		len(w.impossible), strings.Join(named, ", "))}, nil
 }
 
 // Dropped returns the number of links and triplets that [Supervision.Drop] has left out.

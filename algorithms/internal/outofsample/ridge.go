@@ -286,13 +286,14 @@ func extended(method string, t fitted.Table, r regression) *fitted.Map {
 	return fitted.Extended(method, t, e)
 }
 
-// Lighten drops the points of a map of [NewRidge] but the landmarks. The map then takes all points
-// for new ones; its coordinates are those of the training rows x, the mean where rows are equal.
-// Other maps stay as they are. It is for fits, before others see the map.
-func Lighten(m *fitted.Map, x points.Points) {
+// Lighten drops the points of a map of [NewRidge] but the landmarks. If these are not all, the map
+// then takes all points for new ones; its coordinates are those of the training rows x, with an
+// index of them, the mean where rows are equal. Other maps stay as they are. It is for fits, before
+// others see the map.
+func Lighten(m *fitted.Map, x points.Points, ix *points.Index) {
 	if e, is := m.Extension().(*ridgeExtension); is {
 		t := e.Table
-		t.Coordinates = fitted.Table{Support: x, Coordinates: t.Coordinates}.Means()
+		t.Coordinates = fitted.Means(ix, x, t.Coordinates)
 		t.Support = e.landmarks
 		*m = *extended(m.Method(), t, e.regression)
 	}

@@ -248,7 +248,7 @@ func (e *exportCommand) run(ctx context.Context, m *metric.Metric, args []string
 			"could lose more than 1e-5 of the coordinates")
 	}
 	if d, is := m.Record().Model.(interface{ Digested() bool }); is && d.Digested() {
-		e.Warnf("%s takes the rows of the fit for new ones, of which this large model has only digests", e.out)
+		e.Warnf("%s embeds the rows of the fit as new ones: of these this large model has digests only", e.out)
 	}
 	if err := e.WriteText(e.out, content.String()); err != nil {
 		return err

@@ -304,7 +304,7 @@ func WriteCalibration(w io.Writer, c *calibration.Summary) {
 	case c.Near:
 		of = "near pairs matches"
 	case c.Share == float64(c.Must)/float64(c.Must+c.Cannot):
-		of += ", as of these links; --share sets another"
+		of += ", the share among these links (calibrate --share sets another)"
 	}
 	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s\n",
 		fault.Count(c.Must, "must-link"), fault.Count(c.Cannot, "cannot-link"), c.Share, of)

@@ -86,7 +86,8 @@ A warning names a column that agrees on all must-links and differs on all cannot
 label, the verdict is worthless, so leave it out (--label or --drop).
 
 A warning does not stop the fit, unless --strict is given. --drop-suspicious 0.1 leaves out a tenth of
-the links: those most likely mislabeled. All links judge: any metric agrees with those that remain.
+the links: those most likely mislabeled. The verdict is of fits to all links, and judged by all: with
+those that remain any metric agrees.
 
 ` + topics.MethodList() + `
 Kernels (-k): linear, rbf:sigma=1.5, rbf:gamma=0.1, exp:width=2,

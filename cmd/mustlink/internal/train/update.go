@@ -373,8 +373,8 @@ func (c *calibrateCommand) run(ctx context.Context, m *metric.Metric, args []str
 		record.Calibration = record.Calibration.OfNearPairs()
 	}
 	if must, cannot := record.Calibration.Count(); must == cannot && c.share == 0 && !c.near {
-		c.Warnf("as many must-links as cannot-links: want --share of all pairs of rows, unless they are a random " +
-			"sample of these")
+		c.Warnf("as many must-links as cannot-links: give --share, the share of all pairs of rows that match, " +
+			"unless the links are a random sample of the pairs")
 	}
 	if err := metric.Save(ctx, c.Session, c.out, calibrated); err != nil {
 		return err
