@@ -307,7 +307,7 @@ func (w *Supervision) Drop(ctx context.Context, eng *engine.Engine, k kernel.Ker
 		named = append(named, "…")
 	}
 	return []string{fmt.Sprintf(
-		"cannot-links or triplets left out, since no metric separates points at distance 0: %d, of rows %s",
+		"cannot-links or triplets left out (%d), since no metric separates points at distance 0: rows %s",
 		len(w.impossible), strings.Join(named, ", "))}, nil
 }
 
