@@ -402,7 +402,7 @@ func TestLarge(t *testing.T) {
 		"rows too often": func(f *model.File) {
 			f.SetInt64s("blend.1.points.rows", make([]int64, x.N+1))
 		},
-		"a wrong row": func(f *model.File) { f.Tensors["blend.1.points.rows"].I64[0] = int64(x.N) },
+		"a wrong row": func(f *model.File) { f.SetInt64s("blend.1.points.rows", []int64{int64(x.N)}) },
 	} {
 		f := &model.File{}
 		if err := m.Encode(f); err != nil {
