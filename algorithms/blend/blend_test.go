@@ -293,7 +293,7 @@ func TestFile(t *testing.T) {
 		}
 	}
 	head := string(encode().Header.Extra[Method])
-	for name, spoil := range map[string]func(f *model.File){
+	fittest.Spoiled(t, m, Decode, map[string]func(f *model.File){
 		"no members": func(f *model.File) { f.Header.Extra[Method] = []byte(`{"input_dim":3}`) },
 		"a negative scale": func(f *model.File) {
 			f.Header.Extra[Method] = []byte(strings.Replace(head, `"scale":`, `"scale":-1,"was":`, 1))
@@ -312,13 +312,7 @@ func TestFile(t *testing.T) {
 		},
 		"a missing tensor": func(f *model.File) { delete(f.Tensors, "blend.2.npkl.links") },
 		"no points":        func(f *model.File) { delete(f.Tensors, "points.dense") },
-	} {
-		f := encode()
-		spoil(f)
-		if _, err := Decode(f); !fault.IsInput(err) {
-			t.Errorf("%s: error %v, want one of the input", name, err)
-		}
-	}
+	})
 }
 
 // Members that fit at the same time report one after the other, and after a cancel no more.
@@ -394,7 +388,7 @@ func TestLarge(t *testing.T) {
 			t.Errorf("%d links: want 320", from.Links().Len())
 		}
 	}
-	for name, spoil := range map[string]func(f *model.File){
+	fittest.Spoiled(t, m, Decode, map[string]func(f *model.File){
 		"no digests":      func(f *model.File) { delete(f.Tensors, "blend.digests") },
 		"a digest less":   func(f *model.File) { f.SetInt64s("blend.digests", make([]int64, x.N-1)) },
 		"no coordinates":  func(f *model.File) { delete(f.Tensors, "blend.2.npkl.places") },
@@ -403,16 +397,7 @@ func TestLarge(t *testing.T) {
 			f.SetInt64s("blend.1.points.rows", make([]int64, x.N+1))
 		},
 		"a wrong row": func(f *model.File) { f.SetInt64s("blend.1.points.rows", []int64{int64(x.N)}) },
-	} {
-		f := &model.File{}
-		if err := m.Encode(f); err != nil {
-			t.Fatal(err)
-		}
-		spoil(f)
-		if _, err := Decode(f); !fault.IsInput(err) {
-			t.Errorf("%s: error %v, want one of the input", name, err)
-		}
-	}
+	})
 }
 
 // TestLimit: a memory limit refuses a blend or changes nothing. No step is left out for it.

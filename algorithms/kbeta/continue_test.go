@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -174,7 +175,7 @@ func TestAddLinksRejects(t *testing.T) {
 	if _, err := all.AddLinks(done, eng, x, set); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
-	for name, spoil := range map[string]func(f *model.File){
+	fittest.Spoiled(t, all, kbeta.Decode, map[string]func(f *model.File){
 		"rows":      func(f *model.File) { f.SetInt64s("kbeta.rows", []int64{1, 2}) },
 		"unsorted":  func(f *model.File) { f.SetInt64s("kbeta.rows", slices.Repeat([]int64{1}, n)) },
 		"outside":   func(f *model.File) { f.SetInt64s("kbeta.rows", slices.Repeat([]int64{n}, n)) },
@@ -182,14 +183,5 @@ func TestAddLinksRejects(t *testing.T) {
 		"weights":   func(f *model.File) { f.SetFloat64s("kbeta.weights", []float64{0}) },
 		"no links":  func(f *model.File) { delete(f.Tensors, "kbeta.links") },
 		"no points": func(f *model.File) { f.Header.Extra["kbeta"] = []byte(`{"input_dim":2}`) },
-	} {
-		f := &model.File{}
-		if err := all.Encode(f); err != nil {
-			t.Fatal(err)
-		}
-		spoil(f)
-		if _, err := kbeta.Decode(f); !fault.IsInput(err) {
-			t.Errorf("%s: error %v, want one of the input", name, err)
-		}
-	}
+	})
 }

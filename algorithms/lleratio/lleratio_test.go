@@ -534,7 +534,7 @@ func TestCancel(t *testing.T) {
 func TestDecodeBadFile(t *testing.T) {
 	x, set := problem(t, 30, 3, 5, 1)
 	m := fittest.Fit[*lleratio.Model](t, lleratio.Learner{Params: lleratio.DefaultParams()}, x, set)
-	for name, spoil := range map[string]func(f *model.File){
+	fittest.Spoiled(t, m, lleratio.Decode, map[string]func(f *model.File){
 		"method": func(f *model.File) { f.Header.Method = "krca" },
 		"mode":   func(f *model.File) { f.Header.Params = []byte(`{"mode":"flat"}`) },
 		"status": func(f *model.File) { f.Header.Status = []byte(`[`) },
@@ -552,14 +552,5 @@ func TestDecodeBadFile(t *testing.T) {
 		"linear": func(f *model.File) {
 			f.Header.Params = []byte(strings.Replace(string(f.Header.Params), "kernel", "linear", 1))
 		},
-	} {
-		f := &model.File{}
-		if err := m.Encode(f); err != nil {
-			t.Fatal(err)
-		}
-		spoil(f)
-		if _, err := lleratio.Decode(f); !fault.IsInput(err) {
-			t.Errorf("%s: error %v, want one of the input", name, err)
-		}
-	}
+	})
 }

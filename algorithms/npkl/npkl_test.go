@@ -503,16 +503,7 @@ func modelFile(t *testing.T, m *Model) {
 			f.SetFloat64s("npkl.ridge.center", slices.Repeat([]float64{math.Inf(1)}, m.Dim()))
 		}
 	}
-	for name, spoil := range cases {
-		f := &model.File{}
-		if err := m.Encode(f); err != nil {
-			t.Fatal(err)
-		}
-		spoil(f)
-		if _, err := Decode(f); !fault.IsInput(err) {
-			t.Errorf("%s: error %v, want one of the input", name, err)
-		}
-	}
+	fittest.Spoiled(t, m, Decode, cases)
 }
 
 func TestBadInput(t *testing.T) {

@@ -311,7 +311,7 @@ func TestWarmStartFile(t *testing.T) {
 		Lesson: algorithms.Lesson{Triplets: []links.Triplet{{I: 0, J: 1, K: 2}}}}
 	m := fittest.Fit[*Model](t, l, x, set)
 	count := set.Len() + 1
-	for name, spoil := range map[string]func(f *model.File){
+	fittest.Spoiled(t, m, Decode, map[string]func(f *model.File){
 		"points": func(f *model.File) {
 			f.Header.Extra[Method] = []byte(`{"upper":1,"lower":2,"points":0}`)
 		},
@@ -329,16 +329,7 @@ func TestWarmStartFile(t *testing.T) {
 		"negative": func(f *model.File) {
 			f.SetFloat64s("itml.taught.multipliers", slices.Repeat([]float64{-1}, count))
 		},
-	} {
-		f := &model.File{}
-		if err := m.Encode(f); err != nil {
-			t.Fatal(err)
-		}
-		spoil(f)
-		if _, err := Decode(f); !fault.IsInput(err) {
-			t.Errorf("%s: error %v, want one of the input", name, err)
-		}
-	}
+	})
 	// Multipliers that belong to no matrix are found when they are used.
 	f := &model.File{}
 	if err := m.Encode(f); err != nil {

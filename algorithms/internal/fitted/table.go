@@ -194,8 +194,8 @@ func (t *table) encode(f *model.File, method string) any {
 // *fault.DataError.
 func ReadTable(method string, f *model.File, about MapHeader) (Table, error) {
 	t, err := ReadSome(method, f, about)
-	if err == nil {
-		_, err = f.Float64s(method+tensorCoordinates, t.Support.Len(), -1)
+	if err == nil && (t.Dim == 0 || t.Coordinates.Rows != t.Support.Len()) {
+		_, err = f.Float64s(method+tensorCoordinates, t.Support.Len(), -1) // says what is wrong
 	}
 	return t, err
 }

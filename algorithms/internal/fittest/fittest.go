@@ -8,7 +8,9 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -38,6 +40,22 @@ func Changed[M algorithms.Model, P any](
 		p := defaults
 		change(&p)
 		return Fit[M](t, method(p, algorithms.Common{}), x, set)
+	}
+}
+
+// Spoiled checks that the file of a model is refused as input after each change.
+func Spoiled[D any](t *testing.T, m interface{ Encode(f *model.File) error },
+	decode func(*model.File) (D, error), changes map[string]func(f *model.File)) {
+	t.Helper()
+	for name, spoil := range changes {
+		f := &model.File{}
+		if err := m.Encode(f); err != nil {
+			t.Fatal(err)
+		}
+		spoil(f)
+		if _, err := decode(f); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
 	}
 }
 
